@@ -1,0 +1,129 @@
+/* explain.c - what is in force and where it comes from (--explain), and what can be asked for (--keys). */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include "launcher.h"
+
+static const char *at(const struct value *v)
+{
+	return !v->items ? "default" : v->items->at.line ?
+	       memory_printf("%s:%u", v->items->at.file, v->items->at.line) : v->items->at.file;
+}
+
+static const char *text_of(const struct value *v, const struct key *k)
+{
+	const char *text = "";
+
+	for (const struct item *i = v->items; i; i = i->next)
+		text = memory_printf("%s%s%s", text, *text ? " " : "", i->text);
+	return v->items ? text : k->absent;
+}
+
+static void explain_section(const struct policy *p, const struct section *s)
+{
+	printf("%s\n", s->title);
+	for (int i = 0; i < N_KEYS; i++) {
+		const struct key *k = &key_table[i];
+		const struct value *v = policy_value(p, s, (enum key_id)i);
+
+		if (!(k->sections & s->kind) || (s->kind == S && !v->items && i != K_OnError))
+			continue;
+		printf("  %-42s %s\n", memory_printf("%s=%s", k->name, text_of(v, k)), at(v));
+	}
+}
+
+static const char *sched_name(int policy)
+{
+	switch (policy) {
+	case SCHED_FIFO:
+		return "SCHED_FIFO";
+	case SCHED_RR:
+		return "SCHED_RR";
+	case SCHED_BATCH:
+		return "SCHED_BATCH";
+	case SCHED_IDLE:
+		return "SCHED_IDLE";
+	default:
+		return "SCHED_OTHER";
+	}
+}
+
+static void explain_rule(const char *who, const struct rule *r)
+{
+	char list[256];
+
+	printf("  %-24s", who);
+	if (r->has & HAS_CPUS)
+		printf(" CPUs %s%s", cpuset_format(&r->set, list, sizeof list),
+		       r->n_cpus < 2 ? "" : r->placement == PLACE_SHARE ? " shared" :
+		       r->overflow == OVERFLOW_SPILL ? " one each, the rest spilled" : " one each");
+	if (r->has & HAS_SCHED)
+		printf(" %s %d", sched_name(r->policy), r->priority);
+	if (r->has & HAS_NICE)
+		printf(" nice %d", r->nice);
+	puts(r->has ? "" : " as the program does it");
+}
+
+static void explain_plan(const struct policy *p, const struct plan *plan)
+{
+	const struct section *s = p->threads;
+
+	puts("plan");
+	for (uint32_t i = 1; i < plan->n_rules; i++, s = s->next)
+		explain_rule(s->title, &plan->rule[i]);
+	explain_rule(plan->n_rules > 1 ? "all other threads" : "all threads", &plan->rule[0]);
+}
+
+void explain(const struct policy *p, const struct target *target, const struct plan *plan, const char *shim)
+{
+	printf("program  %s", target->path);
+	if (strcmp(target->path, target->executable) != 0)
+		printf(" (runs %s)", target->executable);
+	printf("\npolicy   %s\nshim     %s%s%s\n", p->path ? p->path : "none, only options",
+	       shim ? shim : "not loaded: the program ", shim ? "" : target->no_shim ? target->no_shim : "needs none", "");
+	explain_section(p, &p->process);
+	for (const struct section *s = p->threads; s; s = s->next)
+		explain_section(p, s);
+	for (const struct section *s = p->sockets; s; s = s->next)
+		explain_section(p, s);
+	explain_plan(p, plan);
+}
+
+static const char *values_of(const struct key *k)
+{
+	switch (k->type) {
+	case GLOBS:
+		return "GLOB...";
+	case BOOL:
+		return "yes no";
+	case CPUS:
+		return "CPU expression";
+	case NODES:
+		return "nodes or all";
+	case RLIMIT:
+	case RLIMIT_SIZE:
+	case RLIMIT_TIME:
+		return memory_printf("soft:hard, %s, infinity", k->values);
+	default:
+		return k->values;
+	}
+}
+
+void explain_keys(void)
+{
+	static const struct {
+		unsigned kind;
+		const char *title;
+	} sections[] = {{P, "[Process]"}, {T, "[Thread SELECTOR...]"}, {S, "[Socket SELECTOR...]"}};
+
+	for (size_t s = 0; s < 3; s++) {
+		printf("%s%s\n", s ? "\n" : "", sections[s].title);
+		for (int i = 0; i < N_KEYS; i++) {
+			const struct key *k = &key_table[i];
+
+			if (k->sections & sections[s].kind)
+				printf("  %-26s %-46s default %s\n  %26s %s\n", memory_printf("%s=", k->name), values_of(k), k->absent, "",
+				       k->help);
+		}
+	}
+}

@@ -1,0 +1,125 @@
+/* hints.c - what will hurt, though it can be done.  One line each, never a reason not to start. */
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "launcher.h"
+
+static bool real_time(const struct rule *r)
+{
+	return r->has & HAS_SCHED && (r->policy == SCHED_FIFO || r->policy == SCHED_RR);
+}
+
+static bool placed(const struct rule *r)
+{
+	return r->has & HAS_CPUS && r->n_cpus;
+}
+
+/* All real-time CPUs of the plan. */
+static struct cpuset real_time_cpus(const struct plan *plan, bool *any)
+{
+	struct cpuset set = {{0}};
+
+	*any = false;
+	for (uint32_t i = 0; i < plan->n_rules; i++)
+		if (real_time(&plan->rule[i])) {
+			cpuset_or(&set, placed(&plan->rule[i]) ? &plan->rule[i].set : &plan->launch.set);
+			*any = true;
+		}
+	return set;
+}
+
+static void starved_housekeeping(struct topology *t, const struct plan *plan, struct findings *f)
+{
+	struct cpuset rest, rt;
+	bool any;
+
+	rt = real_time_cpus(plan, &any);
+	if (!any)
+		return;
+	topology_housekeeping(t, &rest);
+	cpuset_minus(&rest, &rt);
+	if (cpuset_empty(&rest))
+		finding(f, FINDING_NOTE, "real-time threads may run on every housekeeping CPU: one that never sleeps stops ssh, the "
+			"kernel's own threads and this machine; leave a CPU out, or isolate some (isolcpus=, cpuset partitions)");
+}
+
+static void real_time_limit(const struct plan *plan, struct findings *f)
+{
+	struct rlimit limit;
+	bool any;
+
+	real_time_cpus(plan, &any);
+	if (any && getrlimit(RLIMIT_RTTIME, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		finding(f, FINDING_NOTE, "RLIMIT_RTTIME is %llu us: a real-time thread that runs so long without sleeping gets "
+			"SIGXCPU, then SIGKILL (setrlimit(2)); LimitRTTIME=infinity lifts it", (unsigned long long)limit.rlim_cur);
+}
+
+/* Isolated CPUs are not balanced: ordinary threads that share them all stay on one (measured: 4 threads, one CPU). */
+static void unbalanced(struct topology *t, const struct plan *plan, struct findings *f)
+{
+	struct cpuset isolated;
+	char list[128];
+
+	for (uint32_t i = 0; i < plan->n_rules; i++) {
+		const struct rule *r = &plan->rule[i];
+		struct cpuset some = r->set;
+
+		if (!placed(r) || r->placement == PLACE_SPREAD || real_time(r) || cpuset_count(&r->set) < 2)
+			continue;
+		topology_isolated(t, &isolated);
+		cpuset_and(&some, &isolated);
+		if (cpuset_count(&some) > 1)
+			finding(f, FINDING_NOTE, "threads under SCHED_OTHER share the isolated CPUs %s: the kernel does not balance "
+				"there, all may stay on one; CPUPlacement=spread gives each a CPU of its own",
+				cpuset_format(&some, list, sizeof list));
+	}
+}
+
+static void shared_cpu(const struct plan *plan, struct findings *f)
+{
+	for (uint32_t i = 0; i < plan->n_rules; i++)
+		for (uint32_t j = 0; j < i; j++) {
+			const struct rule *a = &plan->rule[i], *b = &plan->rule[j];
+
+			if (!real_time(a) || !real_time(b) || !placed(a) || !placed(b) || a->priority == b->priority ||
+			    a->n_cpus != 1 || !cpuset_equal(&a->set, &b->set))
+				continue;
+			finding(f, FINDING_NOTE, "CPU %d is given to real-time threads of priority %d and %d: the lower one runs only "
+				"while the higher one sleeps, and one that spins for the other hangs for ever",
+				cpuset_next(&a->set, 0), a->priority, b->priority);
+			return;
+		}
+}
+
+static void busy_siblings(struct topology *t, const struct plan *plan, struct findings *f)
+{
+	struct cpuset chosen, siblings, isolated, all = {{0}};
+	char list[128];
+	bool any;
+
+	chosen = real_time_cpus(plan, &any);
+	for (uint32_t i = 0; i < plan->n_rules; i++)
+		cpuset_or(&all, &plan->rule[i].set);
+	if (!any || cpuset_equal(&chosen, &t->usable))
+		return;
+	topology_siblings(t, &chosen, &siblings);
+	cpuset_minus(&siblings, &all);
+	topology_isolated(t, &isolated);
+	cpuset_minus(&siblings, &isolated);
+	if (!cpuset_empty(&siblings))
+		finding(f, FINDING_NOTE, "CPUs %s are hardware threads of the same cores as the real-time ones, and left to others, who "
+			"will slow them; isolate them too, or switch them off", cpuset_format(&siblings, list, sizeof list));
+}
+
+void hints(const struct policy *p, struct topology *t, const struct plan *plan, struct findings *f)
+{
+	for (const struct message *m = p->warnings; m; m = m->next)
+		finding(f, FINDING_NOTE, "%s", m->text);
+	for (const struct message *m = t->notes; m; m = m->next)
+		finding(f, FINDING_NOTE, "%s", m->text);
+	starved_housekeeping(t, plan, f);
+	real_time_limit(plan, f);
+	unbalanced(t, plan, f);
+	shared_cpu(plan, f);
+	busy_siblings(t, plan, f);
+}

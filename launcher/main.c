@@ -1,0 +1,149 @@
+/*
+ * main.c - the order of things, and the only place that decides to end.
+ *
+ *     options -> program -> policy -> topology -> plan -> what execve keeps -> execve
+ *
+ * All mistakes are told before anything is started; success is exec: llrun never forks and never waits, so pid, fds,
+ * signals, terminal and exit status are the program's own.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "launcher.h"
+
+extern char **environ;
+
+/* Everything that main's steps hand on to each other. */
+static struct policy policy;
+static struct topology topology;
+static struct target target;
+static struct plan plan;
+static struct findings findings;
+
+/* The encoded plan; Linux takes one string of the environment up to 128 KiB (MAX_ARG_STRLEN, execve(2)). */
+static char encoded[128 * 1024 - sizeof PLAN_VARIABLE];
+
+static bool read_policy(const struct options *o)
+{
+	policy_init(&policy);
+	if (!o->no_policy && !load_policy(&policy, o->policy, target.base, o->any_setting))
+		return false;
+	for (const struct assignment *a = o->assignments; a; a = a->next)
+		policy_set(&policy, a->option, a->text);
+	policy_check(&policy);
+	for (const struct message *m = policy.errors; m; m = m->next)
+		say("%s", m->text);
+	return !policy.errors;
+}
+
+/* Can the shim be loaded?  If not, what of the policy would silently not be applied becomes a finding. */
+static const char *usable_shim(void)
+{
+	const char *shim = shim_path(), *list, *reason;
+	int severity;
+
+	target_inspect(&target, shim);
+	list = needs_shim(&policy, false, &severity);
+	reason = shim ? target.no_shim : "needs libllrun.so, which is neither beside llrun nor in ../lib/llrun";
+	if (reason && list)
+		finding(&findings, severity, "%s %s, so these would not be applied: %s%s%s", target.executable, reason, list,
+			target.no_shim_cure && shim ? "; " : "", target.no_shim_cure && shim ? target.no_shim_cure : "");
+	if (!reason && target.go) {
+		list = needs_shim(&policy, true, &severity);
+		if (list)
+			finding(&findings, severity, "%s is a Go program, whose sockets are raw system calls that no shim sees, so these "
+				"would not be applied: %s", target.executable, list);
+	}
+	return reason ? NULL : shim;
+}
+
+static void start(char **arguments)
+{
+	int error;
+
+	execve(target.path, arguments, environ);
+	error = errno;
+	if (error == ENOEXEC) { /* a text without "#!": execvp(3) gives it to the shell */
+		size_t n = 0;
+		char **with_shell;
+
+		while (arguments[n])
+			n++;
+		with_shell = memory_get((n + 2) * sizeof *with_shell);
+		with_shell[0] = (char *)"sh";
+		with_shell[1] = (char *)target.path;
+		memcpy(with_shell + 2, arguments + 1, n * sizeof *arguments);
+		execve("/bin/sh", with_shell, environ);
+		error = errno;
+	}
+	if (error == ENOENT && target.script)
+		say("%s: its interpreter %s is not there", target.path, target.executable);
+	else
+		say("%s: %s", target.path, strerror(error));
+	exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+static int show(int what)
+{
+	if (what == 'h')
+		options_help();
+	else if (what == 'k')
+		explain_keys();
+	else
+		puts("llrun " VERSION);
+	return fflush(stdout) == 0 ? 0 : EXIT_LLRUN;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	const char *why, *shim, *preload = NULL;
+	bool covered;
+	int status;
+
+	if (!options_read(&options, argc, argv))
+		return EXIT_LLRUN;
+	if (options.show)
+		return show(options.show);
+	if (!options.program[0]) {
+		say("no program given; try 'llrun --help'");
+		return EXIT_LLRUN;
+	}
+	apply_record_launch(&plan);
+	status = target_find(&target, options.program[0]);
+	if (status)
+		return status;
+	if (!read_policy(&options))
+		return EXIT_LLRUN;
+	if (!topology_read(&topology, &why)) {
+		say("%s", why);
+		return EXIT_LLRUN;
+	}
+	findings_init(&findings);
+	shim = usable_shim();
+	resolve(&policy, &topology, &target, &plan, &findings);
+	covered = covers(&policy, &target);
+	if (!covered)
+		finding(&findings, FINDING_NOTE, "Program= does not name %s: only what it starts can be covered", target.base);
+	apply_limits(&policy, &findings);
+	permission_check(&policy, &plan, &findings);
+	hints(&policy, &topology, &plan, &findings);
+	if (options.explain)
+		explain(&policy, &target, &plan, shim);
+	else
+		apply(&policy, &topology, &plan, covered, &findings);
+	if (shim)
+		environment_preload(&plan, shim, target.sanitizer, &preload);
+	encoded[0] = 'w';
+	if (shim && !plan_encode(&plan, encoded + 1, sizeof encoded - 1))
+		finding(&findings, ON_ERROR_FAIL, "the plan is too long for the environment (128 KiB): fewer sections or CPUs");
+	findings_print(&findings);
+	if (findings.fatal)
+		return EXIT_LLRUN;
+	if (options.explain)
+		return fflush(stdout) == 0 ? 0 : EXIT_LLRUN;
+	environment_set(preload, shim ? encoded : NULL);
+	start(options.program);
+}

@@ -1,0 +1,125 @@
+/* options.c - the command line.  Options end at the program's name: what follows is the program's. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include "launcher.h"
+
+static const struct {
+	char letter;
+	const char *name, *argument, *assignments, *help;
+} table[] = {
+#define OPTION(letter, name, argument, assignments, help) {letter, name, argument, assignments, help},
+#include "options.def"
+#undef OPTION
+};
+enum { N_OPTIONS = sizeof table / sizeof *table, LONG_ONLY = 256 };
+
+static void add(struct options *o, const char *option, const char *text)
+{
+	struct assignment *a = memory_get(sizeof *a), **end = &o->assignments;
+
+	a->option = option;
+	a->text = text;
+	while (*end)
+		end = &(*end)->next;
+	*end = a;
+}
+
+/* The row's assignments with %s replaced; each is one of its own. */
+static void add_all(struct options *o, int row, const char *argument)
+{
+	const char *option = table[row].letter ? memory_printf("-%c", table[row].letter) : memory_printf("--%s", table[row].name);
+	const char *p = table[row].assignments;
+
+	o->any_setting = true;
+	while (*p) {
+		size_t n = strcspn(p, "|");
+		const char *one = memory_copy(p, n), *hole = strstr(one, "%s");
+
+		if (hole)
+			one = memory_printf("%s%s%s", memory_copy(one, (size_t)(hole - one)), argument, hole + 2);
+		add(o, option, one);
+		p += n + (p[n] == '|');
+	}
+}
+
+static bool handle(struct options *o, int row, const char *argument)
+{
+	const char *name = table[row].name;
+
+	if (table[row].assignments) {
+		if (argument && !*argument) {
+			say("--%s needs a value", name);
+			return false;
+		}
+		add_all(o, row, argument);
+	} else if (strcmp(name, "policy") == 0) {
+		o->policy = argument;
+	} else if (strcmp(name, "set") == 0) {
+		o->any_setting = true;
+		add(o, "-s", argument);
+	} else if (strcmp(name, "no-policy") == 0) {
+		o->no_policy = o->any_setting = true;
+	} else if (strcmp(name, "explain") == 0 || strcmp(name, "dry-run") == 0) {
+		o->explain = true;
+	} else if (strcmp(name, "quiet") == 0) {
+		quiet = true;
+	} else {
+		o->show = *name; /* help, version, keys */
+	}
+	return true;
+}
+
+bool options_read(struct options *o, int argc, char **argv)
+{
+	struct option longs[N_OPTIONS + 1] = {{0}};
+	char shorts[2 * N_OPTIONS + 2] = "+";
+	size_t n = 1;
+	int c;
+
+	for (int i = 0; i < N_OPTIONS; i++) {
+		longs[i] = (struct option){table[i].name, table[i].argument ? required_argument : no_argument, NULL, LONG_ONLY + i};
+		if (table[i].letter)
+			shorts[n++] = table[i].letter;
+		if (table[i].letter && table[i].argument)
+			shorts[n++] = ':';
+	}
+	memset(o, 0, sizeof *o);
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		int row = c - LONG_ONLY;
+
+		if (c == '?') {
+			say("try 'llrun --help'");
+			return false;
+		}
+		for (int i = 0; c < LONG_ONLY && i < N_OPTIONS; i++)
+			if (table[i].letter == c)
+				row = i;
+		if (!handle(o, row, optarg))
+			return false;
+	}
+	o->program = argv + optind;
+	if (o->no_policy && o->policy) {
+		say("--policy and --no-policy exclude each other");
+		return false;
+	}
+	return true;
+}
+
+void options_help(void)
+{
+	puts("usage: llrun [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+	     "Starts a program, unmodified, under a policy: its threads placed on CPUs, real-time scheduling, memory locked,\n"
+	     "sockets set for latency.  The policy is that of -p, or the one named after the program, with the options below\n"
+	     "applied last.\n");
+	for (int i = 0; i < N_OPTIONS; i++) {
+		char left[48];
+
+		snprintf(left, sizeof left, "%c%c%s --%s%s%s", table[i].letter ? '-' : ' ', table[i].letter ? table[i].letter : ' ',
+			 table[i].letter ? "," : " ", table[i].name, table[i].argument ? " " : "",
+			 table[i].argument ? table[i].argument : "");
+		printf("  %-32s %s\n", left, table[i].help);
+	}
+	puts("\nExit status: 125 llrun itself failed, 126 the program cannot be executed, 127 it was not found; else its own.\n"
+	     "Policy language: llrun.policy(5) and llrun --keys.");
+}

@@ -1,0 +1,105 @@
+#ifndef LLRUN_PLAN_H
+#define LLRUN_PLAN_H
+/*
+ * The plan: what will be done on this machine.  Numbers and globs only, nothing left to look up.  The launcher makes it,
+ * encodes it into LLRUN_PLAN, and the shim decodes it once, without malloc, into one static struct.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "cpuset.h"
+
+#define PLAN_VERSION 1
+#define PLAN_VARIABLE "LLRUN_PLAN"
+
+enum {
+	PLAN_RULES = 64,       /* [Thread] sections, and rule 0: the class of [Process] */
+	PLAN_SELECTORS = 256,
+	PLAN_SOCKETS = 16,
+	PLAN_PROGRAMS = 32,
+	PLAN_CPUS = 32768,     /* CPUs of all rules together */
+	PLAN_TEXT = 8192,      /* all globs and names together */
+};
+
+/* What a rule gives its threads.  `has` says which parts it gives at all. */
+enum { HAS_CPUS = 1, HAS_SCHED = 2, HAS_NICE = 4 };
+#define RULE_NUMBERS(X) X(has) X(placement) X(overflow) X(on_error) X(policy) X(priority) X(nice)
+struct rule {
+#define X(name) int32_t name;
+	RULE_NUMBERS(X)
+#undef X
+	uint32_t first_cpu, n_cpus; /* in plan.cpu, in the order in which spread gives them out */
+	struct cpuset set;          /* the same CPUs */
+};
+
+struct plan_selector {
+	uint32_t rule;
+	int32_t kind; /* enum selector_kind */
+	uint64_t first, last; /* INDEX: creation order; START: the routine's offset in the executable, twice */
+	uint32_t text; /* NAME, LIB: offset in plan.text */
+};
+
+/* The options of a [Socket] section, by their rank among the SOCKET_KEY rows. */
+enum socket_option_index {
+#define KEY(...)
+#define SOCKET_KEY(name, ...) SOCKET_##name,
+#include "keys.def"
+#undef KEY
+#undef SOCKET_KEY
+	N_SOCKET_OPTIONS
+};
+
+struct socket_rule {
+	int32_t protocols; /* SOCKET_RULE_TCP | _UDP | _OTHER */
+	int32_t on_error;
+	uint32_t given; /* bit per option */
+	int32_t value[N_SOCKET_OPTIONS];
+};
+enum { SOCKET_RULE_TCP = 1, SOCKET_RULE_UDP = 2, SOCKET_RULE_OTHER = 4 };
+
+/*
+ * pid              the process that llrun started: covered whatever it execs, unless Program= names programs
+ * launcher_placed  1: the launcher has already given this process the class of [Process]
+ * visible          enum VISIBLE_*; own: enum OWN_*; lock: enum LOCK_*; children: enum CHILDREN_*
+ * preload_absent   1: the caller had no LD_PRELOAD at all
+ */
+#define PLAN_NUMBERS(X) \
+	X(pid) X(children) X(on_error) X(lock) X(own) X(visible) X(reset_on_fork) X(launcher_placed) X(named_programs) \
+	X(preload_absent)
+
+struct plan {
+#define X(name) int32_t name;
+	PLAN_NUMBERS(X)
+#undef X
+	struct rule launch;       /* mask, scheduling and nice when llrun was started: what a reset child gets back */
+	struct rule housekeeping; /* where CPUOverflow=spill goes */
+	uint32_t n_rules, n_selectors, n_sockets, n_programs, n_cpus, n_text;
+	struct rule rule[PLAN_RULES];
+	struct plan_selector selector[PLAN_SELECTORS]; /* in file order */
+	struct socket_rule socket[PLAN_SOCKETS];
+	uint32_t program[PLAN_PROGRAMS]; /* globs, offsets in text */
+	uint32_t preload;                /* what was put before the caller's LD_PRELOAD, offset in text */
+	uint16_t cpu[PLAN_CPUS];
+	char text[PLAN_TEXT]; /* text[0] is "" */
+};
+
+/* Keep a text, or a rule's CPUs in their order, in the plan.  False if it is full. */
+bool plan_add_text(struct plan *plan, const char *text, uint32_t *offset);
+bool plan_add_cpu(struct plan *plan, struct rule *rule, unsigned cpu);
+
+/* Writes the plan as printable ASCII, NUL-terminated; the length, or 0 if `size` bytes do not hold it. */
+size_t plan_encode(const struct plan *plan, char *buffer, size_t size);
+
+/*
+ * Reads such a text into *plan (which must be all zero).  False if it is not exactly what plan_encode writes: another
+ * version, a changed byte, a number out of range.  Touches nothing else, allocates nothing; *plan is then unusable.
+ */
+bool plan_decode(struct plan *plan, const char *text);
+
+/* Does the plan cover a program of this base name?  Only meaningful with named_programs. */
+bool plan_names(const struct plan *plan, const char *base_name);
+
+/* The first rule below `limit` that has a name selector for `name`; `limit` if there is none. */
+uint32_t plan_match_name(const struct plan *plan, const char *name, uint32_t limit);
+
+#endif

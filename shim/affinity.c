@@ -1,0 +1,131 @@
+/*
+ * affinity.c - the program's own affinity and scheduling calls (OwnAffinity=) and what it sees of its CPUs (VisibleCPUs=).
+ * Only calls on threads of this process that the ledger knows are looked at; all others are forwarded untouched.
+ */
+#include <errno.h>
+#include <string.h>
+#include "shim.h"
+
+static struct record *record_of_pid(pid_t pid)
+{
+	if (!active())
+		return NULL;
+	return pid == 0 ? own_record() : record_of_tid(pid);
+}
+
+static struct record *record_of_handle(pthread_t thread)
+{
+	return active() ? record_of_thread(thread) : NULL;
+}
+
+/* Placed by spread, still where it was put, and shown the whole set. */
+static bool shows_set(const struct record *r)
+{
+	struct record *record = (struct record *)r;
+
+	return r && plan.visible == VISIBLE_SET && atomic_load(&record->cpu) >= 0 &&
+	       !(atomic_load(&record->flags) & RECORD_OWN_CPUS);
+}
+
+static bool equals_set(const struct record *r, size_t size, const cpu_set_t *mask)
+{
+	struct cpuset given = {{0}};
+
+	memcpy(&given, mask, size < sizeof given ? size : sizeof given);
+	return cpuset_equal(&given, &record_rule(r)->set);
+}
+
+/* Is this call to be answered with success and not made?  Setting the very set that we show is save-and-restore. */
+static bool affinity_kept(const struct record *r, size_t size, const cpu_set_t *mask)
+{
+	if (!r)
+		return false;
+	return plan.own == OWN_OVERRIDE || (shows_set(r) && mask && equals_set(r, size, mask));
+}
+
+static void own(struct record *r, uint8_t flag)
+{
+	if (r)
+		atomic_fetch_or(&r->flags, flag);
+}
+
+HOOK int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *mask)
+{
+	struct record *r = record_of_pid(pid);
+	int result;
+
+	if (affinity_kept(r, size, mask))
+		return 0;
+	result = real_sched_setaffinity()(pid, size, mask);
+	if (result == 0)
+		own(r, RECORD_OWN_CPUS);
+	return result;
+}
+
+HOOK int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *mask)
+{
+	struct record *r = record_of_handle(thread);
+	int error;
+
+	if (affinity_kept(r, size, mask))
+		return 0;
+	error = real_pthread_setaffinity_np()(thread, size, mask);
+	if (error == 0)
+		own(r, RECORD_OWN_CPUS);
+	return error;
+}
+
+/* The kernel is asked first: its answer's size and errors are the program's. */
+static void show_set(const struct record *r, size_t size, cpu_set_t *mask)
+{
+	const struct cpuset *set = &record_rule(r)->set;
+
+	memset(mask, 0, size);
+	memcpy(mask, set, size < sizeof *set ? size : sizeof *set);
+}
+
+HOOK int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *mask)
+{
+	int result = real_sched_getaffinity()(pid, size, mask);
+	struct record *r = result == 0 ? record_of_pid(pid) : NULL;
+
+	if (shows_set(r))
+		show_set(r, size, mask);
+	return result;
+}
+
+HOOK int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *mask)
+{
+	int error = real_pthread_getaffinity_np()(thread, size, mask);
+	struct record *r = error == 0 ? record_of_handle(thread) : NULL;
+
+	if (shows_set(r))
+		show_set(r, size, mask);
+	return error;
+}
+
+HOOK int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
+{
+	struct record *r = record_of_pid(pid);
+	int result;
+
+	if (r && plan.own == OWN_OVERRIDE)
+		return 0;
+	result = real_sched_setscheduler()(pid, policy, param);
+	if (result == 0)
+		own(r, RECORD_OWN_SCHED);
+	return result;
+}
+
+HOOK int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
+{
+	struct record *r = record_of_handle(thread);
+	int error;
+
+	if (r && plan.own == OWN_OVERRIDE)
+		return 0;
+	error = real_pthread_setschedparam()(thread, policy, param);
+	if (error == 0)
+		own(r, RECORD_OWN_SCHED);
+	return error;
+}

@@ -1,0 +1,418 @@
+/*
+ * thread.c - new threads.  A thread is placed before it runs, through a fresh attr that glibc applies while the thread is
+ * still held back: 84-99 us to user code on a busy CPU, against 2-4 ms for a thread that moves itself, and a FIFO creator
+ * that spins for its new thread does not deadlock.  The CPU is chosen in the creator, so creation order is the order.
+ *
+ * The thread starts in a small function of ours that notes its tid and goes on to the caller's routine by a tail call, so
+ * that backtraces look as they would without us.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "shim.h"
+
+/* What a new thread is to run, by the index of its record.  Not in the ledger: others could write there. */
+static struct start {
+	void *(*routine)(void *);
+	thrd_start_t c11_routine;
+	void *argument;
+	char creator[16]; /* the creator's name, if rules go by name */
+} start[LEDGER_THREADS];
+static pthread_t handle[LEDGER_THREADS];
+
+static pthread_key_t key; /* the thread's record; its destructor gives the record back */
+static _Atomic uint32_t created; /* creation order: 1 is the first created */
+static uintptr_t executable_base;
+static bool placing; /* some rule gives its threads something */
+
+static void thread_ended(void *record)
+{
+	int saved = errno;
+
+	record_release(record);
+	errno = saved;
+}
+
+/* The start of the executable in memory: where its first PT_LOAD lies. */
+static int find_base(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size, (void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD) {
+			executable_base = (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr) & ~(uintptr_t)4095;
+			break;
+		}
+	return 1; /* the first entry is the executable */
+}
+
+bool threads_init(void)
+{
+	for (uint32_t i = 0; i < plan.n_rules; i++)
+		placing |= plan.rule[i].has != 0;
+	dl_iterate_phdr(find_base, NULL);
+	return pthread_key_create(&key, thread_ended) == 0;
+}
+
+struct record *own_record(void)
+{
+	return pthread_getspecific(key);
+}
+
+struct record *record_of_thread(pthread_t thread)
+{
+	if (pthread_equal(thread, pthread_self()))
+		return own_record();
+	for (uint32_t i = 0; i < LEDGER_THREADS; i++) {
+		struct record *r = &ledger->record[i];
+
+		if (handle[i] && pthread_equal(handle[i], thread) && atomic_load(&r->state) == RECORD_LIVE &&
+		    atomic_load(&r->pid) == getpid())
+			return r;
+	}
+	return NULL;
+}
+
+void bind_thread(struct record *r)
+{
+	atomic_store(&r->tid, (pid_t)syscall(SYS_gettid));
+	handle[record_index(r)] = pthread_self();
+	atomic_store(&r->state, RECORD_LIVE);
+	pthread_setspecific(key, r);
+}
+
+struct record *adopt_thread(uint32_t rule, uint32_t base)
+{
+	struct record *r = record_take(rule, base);
+
+	if (r)
+		bind_thread(r);
+	return r;
+}
+
+void forget_threads(void)
+{
+	atomic_store(&created, 0);
+	memset(handle, 0, sizeof handle);
+	pthread_setspecific(key, NULL); /* the parent's record: not ours to give back */
+}
+
+/* --- which rule --- */
+
+struct object_search {
+	uintptr_t address;
+	const struct plan_selector *selector;
+	bool match;
+};
+
+/* dl_iterate_phdr and not dladdr: dladdr waits for a dlopen that is still in its constructors, which may wait for us. */
+static int find_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct object_search *s = data;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && s->address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz) {
+			const char *slash = strrchr(info->dlpi_name, '/');
+
+			s->match = glob_match(plan.text + s->selector->text, slash ? slash + 1 : info->dlpi_name);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static bool from_object(const struct plan_selector *selector, uintptr_t routine)
+{
+	struct object_search s = {routine, selector, false};
+
+	dl_iterate_phdr(find_object, &s);
+	return s.match;
+}
+
+static bool selected(const struct plan_selector *s, uintptr_t routine, uint32_t index)
+{
+	switch (s->kind) {
+	case SELECT_ALL:
+		return true;
+	case SELECT_INDEX:
+		return index >= s->first && index <= s->last;
+	case SELECT_START:
+		return routine - executable_base == s->first;
+	case SELECT_LIB:
+		return from_object(s, routine);
+	default:
+		return false; /* main is no new thread, and a name comes later */
+	}
+}
+
+/* The first rule that what is known at creation chooses; 0, the class of [Process], if none does. */
+static uint32_t rule_of_new(uintptr_t routine, uint32_t index)
+{
+	for (uint32_t i = 0; i < plan.n_selectors; i++)
+		if (selected(&plan.selector[i], routine, index))
+			return plan.selector[i].rule;
+	return 0;
+}
+
+uint32_t rule_of_main(void)
+{
+	for (uint32_t i = 0; i < plan.n_selectors; i++)
+		if (plan.selector[i].kind == SELECT_MAIN || plan.selector[i].kind == SELECT_ALL)
+			return plan.selector[i].rule;
+	return 0;
+}
+
+/* --- the new thread's first steps --- */
+
+static bool attr_can(int policy)
+{
+	return policy == SCHED_OTHER || policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
+/* Its creator may have named it before it ran, and found no record to move: then it is no longer called as its creator. */
+static void named_before_birth(struct record *r, const struct start *s)
+{
+	char name[16] = "";
+
+	syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
+	if (strcmp(name, s->creator) != 0)
+		thread_named(r, name);
+}
+
+static __attribute__((noinline)) void thread_begins(struct start *s)
+{
+	struct record *r = &ledger->record[s - start];
+	const struct rule *rule = record_rule(r);
+
+	bind_thread(r);
+	/* What an attr cannot carry.  Down from FIFO, or sideways: nobody can wait for this thread in vain. */
+	if (rule->has & HAS_SCHED && !attr_can(rule->policy) && !(atomic_load(&r->flags) & RECORD_OWN_SCHED)) {
+		struct sched_param none = {0};
+
+		syscall(SYS_sched_setscheduler, 0, rule->policy, &none);
+	}
+	if (rule->has & HAS_NICE && setpriority(PRIO_PROCESS, 0, rule->nice) != 0) {
+		atomic_store(&r->error, (uint8_t)errno);
+		atomic_fetch_or(&r->flags, RECORD_REFUSED);
+		notice(NOTICE_THREAD, rule->on_error, "a thread's Nice= was refused", errno);
+	}
+	if (names_matter())
+		named_before_birth(r, s);
+	errno = 0; /* a new thread's is 0 */
+}
+
+static void *run(void *p)
+{
+	struct start *s = p;
+	void *(*routine)(void *) = s->routine;
+	void *argument = s->argument;
+
+	thread_begins(s);
+	return routine(argument);
+}
+
+static void *run_c11(void *p)
+{
+	struct start *s = p;
+
+	thread_begins(s);
+	return (void *)(intptr_t)s->c11_routine(s->argument);
+}
+
+/* --- creation --- */
+
+static bool all_ones(const struct cpuset *set, size_t size)
+{
+	for (size_t i = 0; i < size / sizeof set->word[0]; i++)
+		if (set->word[i] != ~(uint64_t)0)
+			return false;
+	return true;
+}
+
+/*
+ * A fresh attr with all that the caller's says.  Never a memcpy: copies share the extension that holds the affinity.
+ * *own tells what the caller chose itself.  False: something could not be carried over.
+ */
+static bool copy_attr(pthread_attr_t *to, const pthread_attr_t *from, int *own)
+{
+	struct sched_param param;
+	struct cpuset cpus;
+	sigset_t mask;
+	void *stack = NULL;
+	size_t size = 0, guard = 0;
+	int detach, inherit = PTHREAD_INHERIT_SCHED, policy = SCHED_OTHER, scope;
+	bool ok;
+
+	*own = 0;
+	if (!from)
+		return true;
+	ok = !pthread_attr_getdetachstate(from, &detach) && !pthread_attr_setdetachstate(to, detach) &&
+	     !pthread_attr_getguardsize(from, &guard) && !pthread_attr_setguardsize(to, guard) &&
+	     !pthread_attr_getscope(from, &scope) && !pthread_attr_setscope(to, scope) &&
+	     !pthread_attr_getstack(from, &stack, &size) && !pthread_attr_getinheritsched(from, &inherit) &&
+	     !pthread_attr_getschedpolicy(from, &policy) && !pthread_attr_getschedparam(from, &param);
+	/* An attr without a stack of its own answers with an address that ends at 0. */
+	if (ok && stack && (uintptr_t)stack + size != 0)
+		ok = !pthread_attr_setstack(to, stack, size);
+	else if (ok && !pthread_attr_getstacksize(from, &size) && size)
+		ok = !pthread_attr_setstacksize(to, size);
+	/* glibc 2.32; answers PTHREAD_ATTR_NO_SIGMASK_NP if there is none */
+	if (ok && pthread_attr_getsigmask_np(from, &mask) == 0)
+		ok = !pthread_attr_setsigmask_np(to, &mask);
+	memset(&cpus, 0xff, sizeof cpus);
+	if (ok && pthread_attr_getaffinity_np(from, sizeof cpus, (cpu_set_t *)&cpus) == 0 &&
+	    !all_ones(&cpus, sizeof cpus) && !all_ones(&cpus, sizeof(cpu_set_t))) {
+		*own |= RECORD_OWN_CPUS;
+		ok = !pthread_attr_setaffinity_np(to, sizeof cpus, (cpu_set_t *)&cpus);
+	}
+	if (ok && inherit == PTHREAD_EXPLICIT_SCHED) {
+		*own |= RECORD_OWN_SCHED;
+		ok = !pthread_attr_setinheritsched(to, inherit) && !pthread_attr_setschedpolicy(to, policy) &&
+		     !pthread_attr_setschedparam(to, &param);
+	}
+	return ok;
+}
+
+static bool set_attr(pthread_attr_t *attr, const struct rule *rule, int cpu, int parts)
+{
+	bool ok = true;
+
+	if (parts & HAS_CPUS) {
+		struct cpuset one = {{0}};
+
+		if (cpu >= 0)
+			cpuset_add(&one, (unsigned)cpu);
+		/* As short as it can be: the kernel reads no further than it has CPUs, glibc copies it all. */
+		const struct cpuset *set = cpu >= 0 ? &one : &rule->set;
+		size_t words = CPUSET_WORDS;
+
+		while (words > 1 && !set->word[words - 1])
+			words--;
+		ok = !pthread_attr_setaffinity_np(attr, words * sizeof set->word[0], (const cpu_set_t *)set);
+	}
+	if (ok && parts & HAS_SCHED) {
+		struct sched_param param = {.sched_priority = rule->priority};
+
+		ok = !pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED) &&
+		     !pthread_attr_setschedpolicy(attr, attr_can(rule->policy) ? rule->policy : SCHED_OTHER) &&
+		     !pthread_attr_setschedparam(attr, &param);
+	}
+	return ok;
+}
+
+/* Creates with these parts of the rule in the attr.  -1: the attr could not be built. */
+static int create_with(pthread_t *thread, const pthread_attr_t *callers, const struct record *r, int parts,
+		       void *(*routine)(void *), void *argument, int *own)
+{
+	const struct rule *rule = record_rule(r);
+	pthread_attr_t attr;
+	int error = -1;
+
+	/* NULL means the default attr, which the program may have changed (pthread_setattr_default_np). */
+	if (callers ? pthread_attr_init(&attr) : pthread_getattr_default_np(&attr))
+		return -1;
+	if (copy_attr(&attr, callers, own)) {
+		if (plan.own == OWN_OVERRIDE)
+			*own = 0;
+		parts &= rule->has;
+		parts &= ~((*own & RECORD_OWN_CPUS ? HAS_CPUS : 0) | (*own & RECORD_OWN_SCHED ? HAS_SCHED : 0));
+		if (set_attr(&attr, rule, *own & RECORD_OWN_CPUS ? -1 : atomic_load(&((struct record *)r)->cpu), parts))
+			error = real_pthread_create()(thread, &attr, routine, argument);
+	}
+	pthread_attr_destroy(&attr);
+	return error;
+}
+
+/* The whole rule; what the kernel refuses is left out, until a create that would have worked works. */
+static int create_placed(pthread_t *thread, const pthread_attr_t *callers, struct record *r, void *(*routine)(void *),
+			 void *argument)
+{
+	int parts = HAS_CPUS | HAS_SCHED, own = 0, error;
+
+	error = create_with(thread, callers, r, parts, routine, argument, &own);
+	while ((error == EPERM || error == EINVAL) && parts) {
+		int refused = error;
+
+		parts &= error == EPERM && parts & HAS_SCHED ? ~HAS_SCHED : ~HAS_CPUS;
+		/* Not to be undone by the thread itself, nor claimed by --status. */
+		atomic_store(&r->error, (uint8_t)refused);
+		atomic_fetch_or(&r->flags, RECORD_REFUSED);
+		if (parts)
+			error = create_with(thread, callers, r, parts, routine, argument, &own);
+		else
+			error = -1;
+		if (error == 0)
+			notice(NOTICE_THREAD, record_rule(r)->on_error, "a thread could not be placed as its rule says", refused);
+	}
+	if (error == -1) /* no attr of ours fits: the caller's own */
+		error = real_pthread_create()(thread, callers, routine, argument);
+	if (error == 0 && own)
+		atomic_fetch_or(&r->flags, (uint8_t)own);
+	return error;
+}
+
+static int create(pthread_t *thread, const pthread_attr_t *attr, struct start what)
+{
+	uint32_t index = atomic_fetch_add(&created, 1) + 1;
+	uintptr_t routine = what.routine ? (uintptr_t)what.routine : (uintptr_t)what.c11_routine;
+	uint32_t rule = rule_of_new(routine, index);
+	struct record *r = record_take(rule, rule);
+	int error;
+
+	if (!r)
+		return -1;
+	if (names_matter())
+		syscall(SYS_prctl, PR_GET_NAME, what.creator, 0, 0, 0);
+	start[record_index(r)] = what;
+	error = create_placed(thread, attr, r, what.routine ? run : run_c11, &start[record_index(r)]);
+	if (error) {
+		uint32_t mine = index;
+
+		record_release(r);
+		atomic_compare_exchange_strong(&created, &mine, index - 1);
+		atomic_fetch_add(&ledger->threads.failed, 1);
+		atomic_store(&ledger->threads.error, error);
+	} else {
+		atomic_fetch_add(&ledger->threads.set, 1);
+	}
+	return error;
+}
+
+HOOK int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr, void *(*routine)(void *),
+			void *restrict argument)
+{
+	int saved, error;
+
+	if (!active() || !placing)
+		return real_pthread_create()(thread, attr, routine, argument);
+	saved = errno;
+	error = create(thread, attr, (struct start){.routine = routine, .argument = argument});
+	if (error == -1)
+		error = real_pthread_create()(thread, attr, routine, argument);
+	if (error == 0)
+		errno = saved;
+	return error;
+}
+
+/* libc's own goes straight to its internal create (glibc nptl/../sysdeps/pthread/thrd_create.c), so it needs its hook. */
+HOOK int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
+{
+	int saved, error;
+
+	if (!active() || !placing)
+		return real_thrd_create()(thread, routine, argument);
+	saved = errno;
+	error = create((pthread_t *)thread, NULL, (struct start){.c11_routine = routine, .argument = argument});
+	if (error == -1)
+		return real_thrd_create()(thread, routine, argument);
+	if (error == 0)
+		errno = saved;
+	return error == 0 ? thrd_success : error == ENOMEM ? thrd_nomem : thrd_error;
+}
