@@ -190,11 +190,19 @@ static void check_lock(const struct policy *p, struct plan *plan, struct finding
 	const struct value *v = &p->process.value[K_MemoryLock];
 	struct rlimit limit = {0, 0};
 
-	if (plan->lock == LOCK_NO || capability_after_exec(CAP_IPC_LOCK))
-		return;
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (limit.rlim_cur == RLIM_INFINITY || (plan->lock == LOCK_CURRENT && limit.rlim_cur))
+	if (plan->lock == LOCK_NO || limit.rlim_cur == RLIM_INFINITY || (plan->lock == LOCK_CURRENT && limit.rlim_cur))
 		return;
+	if (capability_after_exec(CAP_IPC_LOCK)) {
+		/* A program that gives up root loses the capability, and then the limit counts: nginx's workers died of ENOMEM. */
+		struct rlimit infinite = {RLIM_INFINITY, RLIM_INFINITY};
+
+		if (!p->process.value[K_LimitMEMLOCK].items && plan->lock != LOCK_CURRENT && setrlimit(RLIMIT_MEMLOCK, &infinite) != 0)
+			finding(f, FINDING_NOTE, "RLIMIT_MEMLOCK is %llu bytes and could not be raised: should the program give up root, "
+				"its later mmap and pthread_create would fail; give LimitMEMLOCK=infinity (systemd)",
+				(unsigned long long)limit.rlim_cur);
+		return;
+	}
 	finding(f, plan->on_error, "MemoryLock=%s: RLIMIT_MEMLOCK is %llu bytes and CAP_IPC_LOCK is missing; all that the program "
 		"maps counts, every thread's stack whole (8M by default), so its later mmap, malloc and pthread_create would fail; "
 		"give LimitMEMLOCK=infinity (systemd), `USER - memlock unlimited` (limits.conf), or "

@@ -28,6 +28,8 @@ void thread_named(struct record *r, const char *name)
 {
 	uint32_t base = atomic_load(&r->base), limit = base ? base : plan.n_rules, rule;
 
+	if (!names_matter())
+		return;
 	rule = plan_match_name(&plan, name, limit);
 	if (rule == limit)
 		rule = base;
@@ -41,9 +43,15 @@ static void self_named(const char *name)
 	int saved = errno;
 	struct record *r = own_record();
 
-	/* A thread that no hook saw being made (a helper of libc, say), but that names itself: now it can be placed. */
-	if (!r && plan_match_name(&plan, name, plan.n_rules) < plan.n_rules)
+	/*
+	 * A thread that no hook saw being made (libjemalloc asks dlsym(RTLD_NEXT) for pthread_create, and so passes us by) and
+	 * that has inherited its creator's class: now that it names itself, it can be placed.
+	 */
+	if (!r && threads_are_placed()) {
 		r = adopt_thread(0, 0);
+		if (r)
+			record_move(r, 0);
+	}
 	if (r)
 		thread_named(r, name);
 	errno = saved;
@@ -53,11 +61,11 @@ HOOK int pthread_setname_np(pthread_t thread, const char *name)
 {
 	int error = real_pthread_setname_np()(thread, name);
 
-	if (error || !active() || !names_matter())
+	if (error || !active())
 		return error;
 	if (pthread_equal(thread, pthread_self())) {
 		self_named(name);
-	} else {
+	} else if (names_matter()) {
 		int saved = errno;
 		struct record *r = record_of_thread(thread);
 
@@ -78,7 +86,7 @@ HOOK int prctl_hook(int option, unsigned long a, unsigned long b, unsigned long 
 {
 	int result = real_prctl()(option, a, b, c, d);
 
-	if (__builtin_expect(option == PR_SET_NAME, 0) && result == 0 && active() && names_matter()) {
+	if (__builtin_expect(option == PR_SET_NAME, 0) && result == 0 && active()) {
 		char name[16] = "";
 		int saved = errno;
 

@@ -224,15 +224,15 @@ int record_apply(struct record *r)
 void record_move(struct record *r, uint32_t rule)
 {
 	bool spilled;
-	int old = atomic_load(&r->cpu);
 
+	/* Its old CPU first: it may well get that again, and should not count as its own neighbour. */
+	cpu_release(atomic_exchange(&r->cpu, -1));
 	atomic_store(&r->rule, (uint16_t)rule);
 	atomic_store(&r->cpu, (int16_t)cpu_take(&plan.rule[rule], &spilled));
 	if (spilled)
 		atomic_fetch_or(&r->flags, RECORD_SPILLED);
 	else
 		atomic_fetch_and(&r->flags, (uint8_t)~RECORD_SPILLED);
-	cpu_release(old);
 	int error = record_apply(r);
 	if (error)
 		notice(NOTICE_THREAD, plan.rule[rule].on_error, "a thread could not be placed", error);

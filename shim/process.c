@@ -152,6 +152,10 @@ static void forked(void)
 	if (!active())
 		return;
 	if (plan.children == CHILDREN_NONE) {
+		/* A server that goes to the background would lose its policy without a word. */
+		if (getppid() == plan.pid && !threads_were_made())
+			notice(NOTICE_CHILD, plan.on_error, "Children=none: a forked child runs without the policy; a server must stay in "
+			       "the foreground (daemonize no)", 0);
 		process_reset(false);
 		deactivate();
 		errno = saved;

@@ -58,6 +58,8 @@ const struct rule *record_rule(const struct record *r); /* what is in force for 
 
 /* thread.c */
 bool threads_init(void);
+bool threads_are_placed(void); /* does any rule give its threads anything? */
+bool threads_were_made(void);
 struct record *own_record(void);
 struct record *record_of_thread(pthread_t thread);
 void bind_thread(struct record *r); /* the record is the calling thread's */
@@ -80,7 +82,7 @@ void process_reset(bool exec); /* back to the launch-time class; with exec also 
 void process_watch_forks(void);
 
 /* notice.c: one line on stderr, once a kind, if fd 2 is still the file that it was at start. */
-enum notice { NOTICE_PLAN, NOTICE_THREAD, NOTICE_MAIN, NOTICE_SOCKET, NOTICE_EPOLL, NOTICE_MEMORY, NOTICE_RECORDS, N_NOTICES };
+enum notice { NOTICE_PLAN, NOTICE_THREAD, NOTICE_MAIN, NOTICE_SOCKET, NOTICE_EPOLL, NOTICE_MEMORY, NOTICE_RECORDS, NOTICE_CHILD, N_NOTICES };
 void notice_init(void);
 void notice(enum notice kind, int on_error, const char *what, int error);
 

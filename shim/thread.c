@@ -58,6 +58,16 @@ bool threads_init(void)
 	return pthread_key_create(&key, thread_ended) == 0;
 }
 
+bool threads_are_placed(void)
+{
+	return placing;
+}
+
+bool threads_were_made(void)
+{
+	return atomic_load(&created) != 0;
+}
+
 struct record *own_record(void)
 {
 	return pthread_getspecific(key);
