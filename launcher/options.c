@@ -85,6 +85,7 @@ bool options_read(struct options *o, int argc, char **argv)
 			shorts[n++] = ':';
 	}
 	memset(o, 0, sizeof *o);
+	argv[0] = (char *)"llrun"; /* getopt's own messages begin with it, and ours begin so, wherever llrun lies */
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		int row = c - LONG_ONLY;
 

@@ -340,6 +340,8 @@ static size_t join_lines(const char *text, size_t length, char *joined, size_t *
 		bool more;
 
 		++*lines;
+		if (end && size && end[-1] == '\r') /* CRLF: the backslash before it continues as well */
+			size--;
 		while (skip < size && is_space(text[at + skip]))
 			skip++;
 		bool comment = skip < size && (text[at + skip] == '#' || text[at + skip] == ';');
@@ -356,7 +358,7 @@ static size_t join_lines(const char *text, size_t length, char *joined, size_t *
 		} else {
 			more = true;
 		}
-		at += size + (end != NULL);
+		at = end ? (size_t)(end - text) + 1 : length;
 		first = false;
 		if (!more)
 			break;

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "policy.h"
 
 const struct key key_table[N_KEYS] = {
@@ -111,10 +112,14 @@ struct unit {
 	int64_t size;
 };
 
-static const struct unit times[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000},
-	{"sec", 1000000000}, {"min", 60000000000}, {"h", 3600000000000}, {NULL, 0}};
+/* Those of systemd.time(7) up to a day, under all their names; messages use the first. */
+static const struct unit times[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"nsec", 1},
+	{"usec", 1000}, {"msec", 1000000}, {"sec", 1000000000}, {"second", 1000000000}, {"seconds", 1000000000},
+	{"m", 60000000000}, {"min", 60000000000}, {"minute", 60000000000}, {"minutes", 60000000000}, {"h", 3600000000000},
+	{"hr", 3600000000000}, {"hour", 3600000000000}, {"hours", 3600000000000}, {"d", 86400000000000},
+	{"day", 86400000000000}, {"days", 86400000000000}, {NULL, 0}};
 static const struct unit sizes[] = {{"B", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30},
-	{"T", (int64_t)1 << 40}, {NULL, 0}};
+	{"T", (int64_t)1 << 40}, {"P", (int64_t)1 << 50}, {"E", (int64_t)1 << 60}, {NULL, 0}};
 
 static const struct unit *unit_find(const struct unit *units, const char *name, size_t length)
 {
@@ -139,8 +144,9 @@ static struct range range_of(const struct key *k)
 
 	if (isalpha((unsigned char)*p)) {
 		size_t n = strcspn(p, " ");
+		const struct unit *u = unit_find(times, p, n);
 
-		r.unit = unit_find(times, p, n);
+		r.unit = u ? u : r.unit;
 		p += n + 1;
 	}
 	r.lowest = strtoll(p, &end, 10);
@@ -165,7 +171,8 @@ static bool read_units(const char *text, const struct unit *units, int64_t bare,
 		if (*text == '.') {
 			const char *first = ++text;
 
-			if (!digits(&text, 999999999, &fraction))
+			/* At most nine digits: zeros in front count too, and scale would wrap around. */
+			if (!digits(&text, 999999999, &fraction) || text - first > 9)
 				return false;
 			for (; first < text; first++)
 				scale *= 10;
