@@ -139,7 +139,7 @@ static void apply_latency(const struct policy *p, struct findings *f)
 		close(fd);
 }
 
-static void apply_class(struct plan *plan, struct findings *f)
+static void apply_class(const struct plan *plan, struct findings *f)
 {
 	const struct rule *rule = &plan->rule[0];
 	struct sched_param param = {.sched_priority = rule->priority};
@@ -154,7 +154,6 @@ static void apply_class(struct plan *plan, struct findings *f)
 	if (rule->has & HAS_SCHED && sched_setscheduler(0, policy, &param) != 0)
 		finding(f, rule->on_error, "CPUSchedulingPolicy=: %s", errno == EPERM ? permission_sched_cause(rule->priority) :
 			strerror(errno));
-	plan->launcher_placed = 1;
 }
 
 void apply(const struct policy *p, struct topology *t, struct plan *plan, bool covered, struct findings *f)

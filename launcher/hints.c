@@ -36,8 +36,12 @@ static void starved_housekeeping(struct topology *t, const struct plan *plan, st
 	rt = real_time_cpus(plan, &any);
 	if (!any)
 		return;
-	topology_housekeeping(t, &rest);
+	rest = t->usable;
 	cpuset_minus(&rest, &rt);
+	if (!cpuset_empty(&rest)) { /* else it is clear, whatever is isolated */
+		topology_housekeeping(t, &rest);
+		cpuset_minus(&rest, &rt);
+	}
 	if (cpuset_empty(&rest))
 		finding(f, FINDING_NOTE, "real-time threads may run on every housekeeping CPU: one that never sleeps stops ssh, the "
 			"kernel's own threads and this machine; leave a CPU out, or isolate some (isolcpus=, cpuset partitions)");
@@ -104,6 +108,8 @@ static void busy_siblings(struct topology *t, const struct plan *plan, struct fi
 		return;
 	topology_siblings(t, &chosen, &siblings);
 	cpuset_minus(&siblings, &all);
+	if (cpuset_empty(&siblings))
+		return;
 	topology_isolated(t, &isolated);
 	cpuset_minus(&siblings, &isolated);
 	if (!cpuset_empty(&siblings))
@@ -111,12 +117,40 @@ static void busy_siblings(struct topology *t, const struct plan *plan, struct fi
 			"will slow them; isolate them too, or switch them off", cpuset_format(&siblings, list, sizeof list));
 }
 
+/*
+ * An option stands for [Process], as if written there: a [Thread] rule that says otherwise keeps its own value.  Who comes
+ * from taskset does not expect that of -c, the less if the policy was found by the program's name.
+ */
+static void overruled_options(const struct policy *p, struct findings *f)
+{
+	static const enum key_id keys[] = {K_CPUAffinity, K_CPUSchedulingPolicy, K_Nice};
+
+	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+		const struct item *option = p->process.value[keys[k]].items;
+
+		/* -s names the section itself */
+		if (!option || option->at.line || strcmp(option->at.file, "-s") == 0)
+			continue;
+		for (const struct section *s = p->threads; s; s = s->next) {
+			const struct item *own = s->value[keys[k]].items;
+
+			if (!own || !own->at.line)
+				continue;
+			finding(f, FINDING_NOTE, "%s is for the threads that no rule names: %s has its own %s=%s (%s:%u); "
+				"--no-policy leaves that file out",
+				option->at.file, s->title, key_table[keys[k]].name, own->text, own->at.file, own->at.line);
+			break;
+		}
+	}
+}
+
 void hints(const struct policy *p, struct topology *t, const struct plan *plan, struct findings *f)
 {
 	for (const struct message *m = p->warnings; m; m = m->next)
 		finding(f, FINDING_NOTE, "%s", m->text);
 	for (const struct message *m = t->notes; m; m = m->next)
-		finding(f, FINDING_NOTE, "%s", m->text);
+		finding(f, FINDING_CAUSE, "%s", m->text);
+	overruled_options(p, f);
 	starved_housekeeping(t, plan, f);
 	real_time_limit(plan, f);
 	unbalanced(t, plan, f);

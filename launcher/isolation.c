@@ -41,6 +41,14 @@ static void add_partitions(const struct topology *t, const char *cgroup, unsigne
 		closedir(dir);
 }
 
+/* Partitions need the cpuset controller of cgroup v2.  No v2 here, or v1 has the controller: nothing to walk through. */
+static bool has_cpusets(const struct topology *t, const char *mount)
+{
+	char controllers[256];
+
+	return sysfs_text(t, controllers, sizeof(controllers), "%s/cgroup.controllers", mount) && strstr(controllers, "cpuset");
+}
+
 /* All isolated CPUs of the machine, usable or not.  Read when first asked for: most starts never ask. */
 void topology_isolated(struct topology *t, struct cpuset *out)
 {
@@ -54,7 +62,7 @@ void topology_isolated(struct topology *t, struct cpuset *out)
 		for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
 			if (sysfs_list(t, &cpus, "%s/cpuset.cpus.isolated", mounts[i]))
 				cpuset_or(&t->isolated, &cpus);
-			else
+			else if (has_cpusets(t, mounts[i]))
 				add_partitions(t, mounts[i], 0, &t->isolated);
 		}
 		t->isolated_known = true;

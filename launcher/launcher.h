@@ -17,9 +17,10 @@ extern bool quiet;
 
 /*
  * Findings: what cannot take effect, or will hurt.  Collected, told at once, and only main.c decides what follows.
- * on_error is the OnError= in force where the matter was asked for; NOTE is a warning that never stops anything.
+ * on_error is the OnError= in force where the matter was asked for; NOTE is a warning that never stops anything, CAUSE one
+ * that also explains a refusal (why a word of a CPU expression is empty here), and so is told with that too.
  */
-enum { FINDING_NOTE = 100 };
+enum { FINDING_NOTE = 100, FINDING_CAUSE };
 struct findings {
 	struct finding *first, **end;
 	unsigned fatal;

@@ -56,9 +56,9 @@ static bool read_file(struct policy *p, const char *path)
 		close(fd);
 		return false;
 	}
-	text = memory_get(MOST + 1);
-	for (ssize_t got = 1; got > 0 && n < MOST; n += (size_t)(got > 0 ? got : 0))
-		got = read(fd, text + n, MOST - n);
+	text = memory_get((size_t)st.st_size + 1);
+	for (ssize_t got = 1; got > 0 && n < (size_t)st.st_size; n += (size_t)(got > 0 ? got : 0))
+		got = read(fd, text + n, (size_t)st.st_size - n);
 	close(fd);
 	policy_parse(p, path, text, n);
 	return true;

@@ -45,8 +45,8 @@ static const char *usable_shim(void)
 	int severity;
 
 	target_inspect(&target, shim);
-	list = needs_shim(&policy, false, &severity);
 	reason = shim ? target.no_shim : "needs libllrun.so, which is neither beside llrun nor in ../lib/llrun";
+	list = reason ? needs_shim(&policy, false, &severity) : NULL;
 	if (reason && list)
 		finding(&findings, severity, "%s %s, so these would not be applied: %s%s%s", target.executable, reason, list,
 			target.no_shim_cure && shim ? "; " : "", target.no_shim_cure && shim ? target.no_shim_cure : "");
@@ -127,13 +127,21 @@ int main(int argc, char **argv)
 	covered = covers(&policy, &target);
 	if (!covered)
 		finding(&findings, FINDING_NOTE, "Program= does not name %s: only what it starts can be covered", target.base);
+	if (!shim) { /* told above what will not be done; whether it might be is no question any more */
+		plan.lock = LOCK_NO;
+		plan.n_sockets = 0;
+	}
 	apply_limits(&policy, &findings);
 	permission_check(&policy, &plan, &findings);
 	hints(&policy, &topology, &plan, &findings);
+	/*
+	 * Under --explain as well: this process ends after it, and only trying tells what the kernel would refuse.  Not for
+	 * a machine that is only explained (LLRUN_SYSROOT): this kernel has not got its CPUs.
+	 */
+	if (!options.explain || !*topology.root)
+		apply(&policy, &topology, &plan, covered, &findings);
 	if (options.explain)
 		explain(&policy, &target, &plan, shim);
-	else
-		apply(&policy, &topology, &plan, covered, &findings);
 	if (shim)
 		environment_preload(&plan, shim, target.sanitizer, &preload);
 	encoded[0] = 'w';

@@ -1,5 +1,6 @@
 /* message.c - all that llrun itself says: "llrun: ..." on stderr.  stdout belongs to the program. */
 #include <stdio.h>
+#include <string.h>
 #include "launcher.h"
 
 bool quiet;
@@ -52,6 +53,10 @@ void finding(struct findings *f, int on_error, const char *format, ...)
 	va_start(args, format);
 	new->text = memory_vprintf(format, args);
 	va_end(args);
+	/* A key that several rules take from [Process] is refused in each: said once. */
+	for (const struct finding *i = f->first; i; i = i->next)
+		if (i->on_error == on_error && strcmp(i->text, new->text) == 0)
+			return;
 	new->on_error = on_error;
 	*f->end = new;
 	f->end = &new->next;
@@ -65,7 +70,9 @@ void findings_print(const struct findings *f)
 			say("%s", i->text);
 		else if (i->on_error == ON_ERROR_WARN)
 			warn_user("%s: left out (OnError=warn)", i->text);
-		else if (i->on_error == FINDING_NOTE && !f->fatal)
+		else if (i->on_error == FINDING_CAUSE && f->fatal)
+			say("%s", i->text);
+		else if (i->on_error == FINDING_CAUSE || (i->on_error == FINDING_NOTE && !f->fatal))
 			warn_user("warning: %s", i->text);
 	}
 	if (f->fatal)

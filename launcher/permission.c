@@ -114,6 +114,24 @@ const char *permission_sched_cause(int priority)
 	return cause;
 }
 
+/* The section that a rule of the plan was made from: rule 0 from [Process], the others from [Thread], in their order. */
+static const struct section *section_of(const struct policy *p, uint32_t rule)
+{
+	const struct section *s = rule ? p->threads : &p->process;
+
+	for (; rule > 1; rule--)
+		s = s->next;
+	return s;
+}
+
+/* "file:line: ", "-f: " or, for what nobody wrote, "". */
+static const char *where(const struct policy *p, const struct section *s, enum key_id key)
+{
+	const struct item *i = policy_value(p, s, key)->items;
+
+	return !i ? "" : i->at.line ? memory_printf("%s:%u: ", i->at.file, i->at.line) : memory_printf("%s: ", i->at.file);
+}
+
 /* The rule with the highest real-time priority, or NULL. */
 static const struct rule *highest(const struct plan *plan)
 {
@@ -138,7 +156,7 @@ static int try_sched(int policy, int priority)
 	return error;
 }
 
-static void check_sched(struct plan *plan, struct findings *f)
+static void check_sched(const struct policy *p, struct plan *plan, struct findings *f)
 {
 	const struct rule *rule = highest(plan);
 	struct rlimit limit = {0, 0};
@@ -157,7 +175,8 @@ static void check_sched(struct plan *plan, struct findings *f)
 	for (uint32_t i = 0; i < plan->n_rules; i++)
 		if (plan->rule[i].priority > plan->launch.priority && plan->rule[i].on_error < severity)
 			severity = plan->rule[i].on_error;
-	finding(f, severity, "SCHED_%s with priority %d: %s", rule->policy == SCHED_FIFO ? "FIFO" : "RR", rule->priority,
+	finding(f, severity, "%sSCHED_%s with priority %d: %s",
+		where(p, section_of(p, (uint32_t)(rule - plan->rule)), K_CPUSchedulingPolicy), rule->policy == SCHED_FIFO ? "FIFO" : "RR", rule->priority,
 		error == EPERM ? permission_sched_cause(rule->priority) : strerror(error));
 	for (uint32_t i = 0; i < plan->n_rules; i++)
 		if (plan->rule[i].priority > plan->launch.priority) {
@@ -167,7 +186,7 @@ static void check_sched(struct plan *plan, struct findings *f)
 }
 
 /* RLIMIT_NICE counts 1 for 19 up to 40 for -20 (setrlimit(2)). */
-static void check_nice(struct plan *plan, struct findings *f)
+static void check_nice(const struct policy *p, struct plan *plan, struct findings *f)
 {
 	struct rlimit limit = {0, 0};
 
@@ -179,8 +198,8 @@ static void check_nice(struct plan *plan, struct findings *f)
 
 		if (!(rule->has & HAS_NICE) || rule->nice >= plan->launch.nice || (rlim_t)(20 - rule->nice) <= limit.rlim_cur)
 			continue;
-		finding(f, rule->on_error, "Nice=%d: RLIMIT_NICE is %llu and CAP_SYS_NICE is missing; give LimitNICE=%d (systemd) or "
-			"AmbientCapabilities=CAP_SYS_NICE", rule->nice, (unsigned long long)limit.rlim_cur, rule->nice);
+		finding(f, rule->on_error, "%sNice=%d: RLIMIT_NICE is %llu and CAP_SYS_NICE is missing; give LimitNICE=%d (systemd) or "
+			"AmbientCapabilities=CAP_SYS_NICE", where(p, section_of(p, i), K_Nice), rule->nice, (unsigned long long)limit.rlim_cur, rule->nice);
 		rule->nice = plan->launch.nice;
 	}
 }
@@ -203,10 +222,11 @@ static void check_lock(const struct policy *p, struct plan *plan, struct finding
 				(unsigned long long)limit.rlim_cur);
 		return;
 	}
-	finding(f, plan->on_error, "MemoryLock=%s: RLIMIT_MEMLOCK is %llu bytes and CAP_IPC_LOCK is missing; all that the program "
+	finding(f, plan->on_error, "%sMemoryLock=%s: RLIMIT_MEMLOCK is %llu bytes and CAP_IPC_LOCK is missing; all that the program "
 		"maps counts, every thread's stack whole (8M by default), so its later mmap, malloc and pthread_create would fail; "
 		"give LimitMEMLOCK=infinity (systemd), `USER - memlock unlimited` (limits.conf), or "
-		"AmbientCapabilities=CAP_IPC_LOCK", v->items ? v->items->text : "", (unsigned long long)limit.rlim_cur);
+		"AmbientCapabilities=CAP_IPC_LOCK", where(p, &p->process, K_MemoryLock), v->items ? v->items->text : "",
+		(unsigned long long)limit.rlim_cur);
 	plan->lock = LOCK_NO;
 }
 
@@ -220,9 +240,11 @@ static const char *socket_cause(int option, int error)
 	return strerror(error);
 }
 
-static void try_option(struct socket_rule *rule, int fd, int protocol, int i, struct findings *f)
+static void try_option(const struct policy *p, const struct section *s, struct socket_rule *rule, int fd, int protocol, int i,
+		       struct findings *f)
 {
 	const struct socket_option *o = &socket_options[i];
+	enum key_id key = (enum key_id)(N_KEYS - N_SOCKET_OPTIONS + i); /* they are the last keys, in the same order */
 	int value = rule->value[i], error = 0;
 
 	if (fd < 0 || !(rule->given >> i & 1) || (o->tcp_only && protocol != SOCKET_RULE_TCP))
@@ -233,7 +255,7 @@ static void try_option(struct socket_rule *rule, int fd, int protocol, int i, st
 		error = EPERM; /* llrun's own right is gone after exec */
 	if (!error)
 		return;
-	finding(f, rule->on_error, "%s=%d: %s", o->name, value, socket_cause(i, error));
+	finding(f, rule->on_error, "%s%s=%s: %s", where(p, s, key), o->name, s->value[key].items->text, socket_cause(i, error));
 	rule->given &= ~(1u << i);
 }
 
@@ -251,18 +273,19 @@ static void try_epoll(struct socket_rule *rule, struct findings *f)
 		close(fd);
 }
 
-static void check_sockets(struct plan *plan, struct findings *f)
+static void check_sockets(const struct policy *p, struct plan *plan, struct findings *f)
 {
+	const struct section *s = p->sockets;
 	bool epoll_tried = false;
 
-	for (uint32_t r = 0; r < plan->n_sockets; r++) {
+	for (uint32_t r = 0; r < plan->n_sockets; r++, s = s->next) {
 		struct socket_rule *rule = &plan->socket[r];
 		int tcp = rule->protocols & SOCKET_RULE_TCP ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
 		int udp = rule->protocols & SOCKET_RULE_UDP ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
 
 		for (int i = 0; i < N_SOCKET_OPTIONS; i++) {
-			try_option(rule, tcp, SOCKET_RULE_TCP, i, f);
-			try_option(rule, udp, SOCKET_RULE_UDP, i, f);
+			try_option(p, s, rule, tcp, SOCKET_RULE_TCP, i, f);
+			try_option(p, s, rule, udp, SOCKET_RULE_UDP, i, f);
 		}
 		if (!epoll_tried && rule->given >> SOCKET_BusyPollSec & 1) {
 			try_epoll(rule, f);
@@ -277,8 +300,8 @@ static void check_sockets(struct plan *plan, struct findings *f)
 
 void permission_check(const struct policy *p, struct plan *plan, struct findings *f)
 {
-	check_sched(plan, f);
-	check_nice(plan, f);
+	check_sched(p, plan, f);
+	check_nice(p, plan, f);
 	check_lock(p, plan, f);
-	check_sockets(plan, f);
+	check_sockets(p, plan, f);
 }

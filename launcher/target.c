@@ -126,17 +126,41 @@ static enum head read_head(const char *path, char head[HEAD_SIZE + 1])
 }
 
 /*
+ * env(1) executes another program in its own process, so that one is looked at: what it is called, what it takes.  Options
+ * other than -S, and assignments, are left to env.  NULL: not found.
+ */
+static const char *behind_env(const char *arguments)
+{
+	size_t length;
+	int error;
+
+	arguments += strspn(arguments, " \t");
+	if (strncmp(arguments, "-S", 2) == 0)
+		arguments += 2 + strspn(arguments + 2, " \t");
+	length = strcspn(arguments, " \t\n");
+	arguments = memory_copy(arguments, length);
+	if (!length || *arguments == '-' || strchr(arguments, '='))
+		return NULL;
+	if (strchr(arguments, '/'))
+		return execution_error(arguments) ? NULL : arguments;
+	arguments = search_path(arguments, &error);
+	return error ? NULL : arguments;
+}
+
+/*
  * Who runs a file that is not ELF, by load_script() in fs/binfmt_script.c.  Without #!, with an empty line, or with a
  * name that the buffer's end may have cut, it says ENOEXEC and execvp(3) tries the shell.  binfmt_misc is not asked.
  */
 static const char *interpreter(const char *head)
 {
-	const char *name = head + 2 + strspn(head + 2, " \t");
+	const char *name = head + 2 + strspn(head + 2, " \t"), *path, *behind;
 	size_t length = strcspn(name, " \t\n");
 
 	if (head[0] != '#' || head[1] != '!' || !length || name + length == head + HEAD_SIZE)
 		return "/bin/sh";
-	return memory_copy(name, length);
+	path = memory_copy(name, length);
+	behind = strcmp(base_name(path), "env") == 0 ? behind_env(name + length) : NULL;
+	return behind ? behind : path;
 }
 
 /* Follows #! lines.  head is the start of the last file; false: that is no ELF file or cannot be read. */

@@ -27,7 +27,10 @@ static void check_scheduling(struct policy *p, const struct section *s)
 	const struct value *priority = policy_value(p, s, K_CPUSchedulingPriority);
 	bool rt = policy->items && real_time(policy->number);
 
-	if (rt && !priority->items)
+	if (policy->unread || priority->unread)
+		return;
+	/* said of [Process], and not again of each rule that takes both from there */
+	if (rt && !priority->items && (s == &p->process || gives(s, K_CPUSchedulingPolicy)))
 		policy_error(p, where(s, K_CPUSchedulingPolicy), "CPUSchedulingPolicy=%s needs a priority, expected "
 			     "CPUSchedulingPriority= from 1 to 99", policy->items->text);
 	if (!rt && gives(s, K_CPUSchedulingPriority))
@@ -54,9 +57,9 @@ static void check_process(struct policy *p)
 	bool with_nodes = numa->items && (numa->number == NUMA_BIND || numa->number == NUMA_INTERLEAVE ||
 					  numa->number == NUMA_PREFERRED);
 
-	if (with_nodes && !gives(s, K_NUMAMask))
+	if (with_nodes && !gives(s, K_NUMAMask) && !s->value[K_NUMAMask].unread)
 		policy_error(p, where(s, K_NUMAPolicy), "NUMAPolicy=%s needs nodes, expected NUMAMask= with it", numa->items->text);
-	if (!with_nodes && gives(s, K_NUMAMask))
+	if (!with_nodes && gives(s, K_NUMAMask) && !numa->unread)
 		policy_error(p, where(s, K_NUMAMask), "NUMAMask= without a policy that takes nodes, expected "
 			     "NUMAPolicy=preferred, bind or interleave with it");
 	if (gives(s, K_ThreadStackSize) && gives(s, K_LimitSTACK))
@@ -91,7 +94,8 @@ static bool selector_covers(const struct selector *earlier, const struct selecto
 	case SELECT_START:
 		return strcmp(earlier->text, later->text) == 0;
 	case SELECT_INDEX:
-		return earlier->first <= later->first && later->last <= earlier->last;
+		return earlier->first && /* 0: it could not be read, which is said already */
+		       earlier->first <= later->first && later->last <= earlier->last;
 	default:
 		return true; /* main, tcp, udp: there is one of each */
 	}

@@ -56,7 +56,7 @@ void policy_init(struct policy *p)
 
 const struct value *policy_value(const struct policy *p, const struct section *s, enum key_id key)
 {
-	return s->value[key].items || !(key_table[key].sections & P) ? &s->value[key] : &p->process.value[key];
+	return s->value[key].items || s->value[key].unread || !(key_table[key].sections & P) ? &s->value[key] : &p->process.value[key];
 }
 
 static bool is_space(char c)
@@ -280,6 +280,7 @@ static void assign(struct policy *p, struct section *s, struct source at, const 
 	}
 	if (!value_read(&key_table[key], text, &read, &why)) {
 		policy_error(p, at, "%s=%s: %s", name, text, why);
+		v->unread = true;
 		return;
 	}
 	item = memory_get(sizeof *item);
@@ -294,6 +295,7 @@ static void assign(struct policy *p, struct section *s, struct source at, const 
 	*end = item;
 	v->number = read.number;
 	v->number2 = read.number2;
+	v->unread = false;
 }
 
 static void parse_line(struct policy *p, struct section **section, struct source at, const char *line, size_t length)

@@ -59,12 +59,11 @@ enum { SOCKET_RULE_TCP = 1, SOCKET_RULE_UDP = 2, SOCKET_RULE_OTHER = 4 };
 
 /*
  * pid              the process that llrun started: covered whatever it execs, unless Program= names programs
- * launcher_placed  1: the launcher has already given this process the class of [Process]
  * visible          enum VISIBLE_*; own: enum OWN_*; lock: enum LOCK_*; children: enum CHILDREN_*
  * preload_absent   1: the caller had no LD_PRELOAD at all
  */
 #define PLAN_NUMBERS(X) \
-	X(pid) X(children) X(on_error) X(lock) X(own) X(visible) X(reset_on_fork) X(launcher_placed) X(named_programs) \
+	X(pid) X(children) X(on_error) X(lock) X(own) X(visible) X(reset_on_fork) X(named_programs) \
 	X(preload_absent)
 
 struct plan {

@@ -65,6 +65,7 @@ struct value {
 	struct item *items; /* NULL: not given */
 	int64_t number;     /* read by type; a default's value if not given */
 	int64_t number2;    /* the hard limit of an RLIMIT */
+	bool unread;        /* given, but an error: what depends on it is not judged */
 };
 
 enum selector_kind { SELECT_ALL, SELECT_NAME, SELECT_MAIN, SELECT_INDEX, SELECT_START, SELECT_LIB, SELECT_TCP, SELECT_UDP };

@@ -294,7 +294,7 @@ static bool read_bool(const char *text, int64_t *out, const char **why)
 	static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcmp(text, words[i]) == 0) {
+		if (strcasecmp(text, words[i]) == 0) { /* as systemd does: "True" is common in units */
 			*out = i % 2;
 			return true;
 		}

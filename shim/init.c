@@ -98,7 +98,7 @@ static bool initialise(void)
 		return false;
 	bool first = coverage == COVERED_FIRST;
 	if (!make_ledger() || !threads_init()) {
-		refused(first, NOTICE_PLAN, "no memory for the ledger: nothing is applied", errno);
+		refused(first, NOTICE_PLAN, "no memory or no thread-specific key is left for the shim: nothing is applied", 0);
 		return false;
 	}
 	process_mark_covered();

@@ -17,7 +17,7 @@
 
 enum { LEDGER_THREADS = 4096 };
 
-enum record_state { RECORD_FREE, RECORD_TAKEN, RECORD_LIVE };
+enum record_state { RECORD_FREE, RECORD_TAKEN, RECORD_LIVE, RECORD_ENDING };
 enum {
 	RECORD_OWN_CPUS = 1,    /* the program set this thread's affinity itself */
 	RECORD_OWN_SCHED = 2,   /* ... its scheduling */
@@ -51,6 +51,7 @@ struct ledger {
 	struct tally socket[PLAN_SOCKETS];
 	_Atomic uint32_t unrecorded; /* threads placed with no record left for them */
 	_Atomic uint32_t hint;       /* where to look for a free record */
+	_Atomic uint32_t told;       /* a bit for each kind of notice: once for all the processes that share this */
 	struct record record[LEDGER_THREADS];
 	_Atomic uint16_t load[CPUSET_MAX]; /* threads that spread gave each CPU */
 };

@@ -41,8 +41,11 @@ void thread_named(struct record *r, const char *name)
 static void self_named(const char *name)
 {
 	int saved = errno;
-	struct record *r = own_record();
+	struct record *r;
 
+	if (in_a_strange_child())
+		return;
+	r = own_record();
 	/*
 	 * A thread that no hook saw being made (libjemalloc asks dlsym(RTLD_NEXT) for pthread_create, and so passes us by) and
 	 * that has inherited its creator's class: now that it names itself, it can be placed.

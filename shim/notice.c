@@ -13,7 +13,7 @@
 static dev_t device;
 static ino_t inode;
 static bool known;
-static _Atomic uint32_t told;
+static _Atomic uint32_t told; /* until there is a ledger */
 
 void notice_init(void)
 {
@@ -70,8 +70,10 @@ void notice(enum notice kind, int on_error, const char *what, int error)
 	char line[256];
 	size_t n = 0;
 	int saved = errno;
+	/* A memory of their own would have each forked child say it again. */
+	_Atomic uint32_t *already = ledger ? &ledger->told : &told;
 
-	if (on_error == ON_ERROR_IGNORE || atomic_fetch_or(&told, 1u << kind) & 1u << kind || !stderr_is_the_same()) {
+	if (on_error == ON_ERROR_IGNORE || atomic_fetch_or(already, 1u << kind) & 1u << kind || !stderr_is_the_same()) {
 		errno = saved;
 		return;
 	}

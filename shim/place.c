@@ -50,8 +50,11 @@ static void cpu_release(int cpu)
 		atomic_fetch_sub_explicit(&ledger->load[cpu], 1, memory_order_relaxed);
 }
 
-/* Is this process still there, and still running our program?  After an exec its slots are no longer its own. */
-static bool process_lives(pid_t pid)
+/*
+ * Is this process or thread still there, and still running our program?  After an exec its slots are no longer its own.
+ * A zombie, which its parent has not waited for, has no executable any more: ENOENT.
+ */
+static bool runs_our_program(pid_t pid)
 {
 	char path[32] = "/proc/", digit[12];
 	struct stat mine, its;
@@ -65,8 +68,10 @@ static bool process_lives(pid_t pid)
 		path[n++] = digit[--i];
 	for (const char *tail = "/exe"; *tail; tail++)
 		path[n++] = *tail;
-	if (stat("/proc/self/exe", &mine) != 0 || stat(path, &its) != 0)
+	if (stat("/proc/self/exe", &mine) != 0)
 		return true; /* cannot tell: leave it its slots */
+	if (stat(path, &its) != 0)
+		return errno != ENOENT;
 	return mine.st_dev == its.st_dev && mine.st_ino == its.st_ino;
 }
 
@@ -86,9 +91,10 @@ static void reclaim(void)
 		if (atomic_load(&r->state) == RECORD_FREE || pid == me || pid <= 0)
 			continue;
 		if (pid != asked)
-			lives = process_lives(pid);
+			lives = runs_our_program(pid);
 		asked = pid;
-		if (!lives)
+		/* A process whose first thread alone has ended looks like a zombie too: ask for this thread. */
+		if (!lives && !(atomic_load(&r->tid) && runs_our_program(atomic_load(&r->tid))))
 			record_release(r);
 	}
 	errno = saved;
@@ -155,8 +161,8 @@ void record_release(struct record *r)
 {
 	uint8_t was = atomic_load(&r->state);
 
-	/* Two may try: the thread's end, and a sibling process that found it dead. */
-	if (was == RECORD_FREE || !atomic_compare_exchange_strong(&r->state, &was, RECORD_TAKEN))
+	/* Several may try: the thread's end, and sibling processes that found it dead.  One of them does it. */
+	if (was == RECORD_FREE || was == RECORD_ENDING || !atomic_compare_exchange_strong(&r->state, &was, RECORD_ENDING))
 		return;
 	cpu_release(atomic_exchange(&r->cpu, -1));
 	atomic_store(&r->pid, 0);
@@ -228,7 +234,8 @@ void record_move(struct record *r, uint32_t rule)
 	/* Its old CPU first: it may well get that again, and should not count as its own neighbour. */
 	cpu_release(atomic_exchange(&r->cpu, -1));
 	atomic_store(&r->rule, (uint16_t)rule);
-	atomic_store(&r->cpu, (int16_t)cpu_take(&plan.rule[rule], &spilled));
+	/* Its creator and the thread itself may both be moving it: what the other has taken meanwhile is given back. */
+	cpu_release(atomic_exchange(&r->cpu, (int16_t)cpu_take(&plan.rule[rule], &spilled)));
 	if (spilled)
 		atomic_fetch_or(&r->flags, RECORD_SPILLED);
 	else

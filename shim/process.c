@@ -152,8 +152,11 @@ static void forked(void)
 	if (!active())
 		return;
 	if (plan.children == CHILDREN_NONE) {
-		/* A server that goes to the background would lose its policy without a word. */
-		if (getppid() == plan.pid && !threads_were_made())
+		/*
+		 * A server that goes to the background would lose its policy without a word.  Its parent has often ended before we
+		 * run, so getppid(2) tells nothing: what goes there forks before it has threads.
+		 */
+		if (!threads_were_made())
 			notice(NOTICE_CHILD, plan.on_error, "Children=none: a forked child runs without the policy; a server must stay in "
 			       "the foreground (daemonize no)", 0);
 		process_reset(false);
@@ -161,7 +164,7 @@ static void forked(void)
 		errno = saved;
 		return;
 	}
-	old = own_record();
+	old = inherited_record();
 	own = old ? atomic_load(&old->flags) & (RECORD_OWN_CPUS | RECORD_OWN_SCHED) : 0;
 	atomic_fetch_add(&ledger->processes, 1);
 	forget_threads();

@@ -29,6 +29,7 @@ static pthread_key_t key; /* the thread's record; its destructor gives the recor
 static _Atomic uint32_t created; /* creation order: 1 is the first created */
 static uintptr_t executable_base;
 static bool placing; /* some rule gives its threads something */
+static pid_t process; /* whose threads these are */
 
 static void thread_ended(void *record)
 {
@@ -55,6 +56,7 @@ bool threads_init(void)
 	for (uint32_t i = 0; i < plan.n_rules; i++)
 		placing |= plan.rule[i].has != 0;
 	dl_iterate_phdr(find_base, NULL);
+	process = getpid();
 	return pthread_key_create(&key, thread_ended) == 0;
 }
 
@@ -68,7 +70,21 @@ bool threads_were_made(void)
 	return atomic_load(&created) != 0;
 }
 
+/*
+ * A child by vfork, clone or _Fork shares or copies its creator's memory without a word to us (fork tells: forked()).  It
+ * must not take the creator's record for its own: what it does to itself before its exec would be done to the creator.
+ */
+bool in_a_strange_child(void)
+{
+	return getpid() != process;
+}
+
 struct record *own_record(void)
+{
+	return in_a_strange_child() ? NULL : pthread_getspecific(key);
+}
+
+struct record *inherited_record(void)
 {
 	return pthread_getspecific(key);
 }
@@ -104,10 +120,11 @@ struct record *adopt_thread(uint32_t rule, uint32_t base)
 	return r;
 }
 
+/* The handles of the parent's threads stay: their records are not of this process, so they are never found. */
 void forget_threads(void)
 {
+	process = getpid();
 	atomic_store(&created, 0);
-	memset(handle, 0, sizeof handle);
 	pthread_setspecific(key, NULL); /* the parent's record: not ours to give back */
 }
 
@@ -344,25 +361,26 @@ static int create_with(pthread_t *thread, const pthread_attr_t *callers, const s
 static int create_placed(pthread_t *thread, const pthread_attr_t *callers, struct record *r, void *(*routine)(void *),
 			 void *argument)
 {
-	int parts = HAS_CPUS | HAS_SCHED, own = 0, error;
+	/* After EPERM more likely without the scheduling, after EINVAL without the CPUs; then the other way round. */
+	static const int tries[2][2] = {{HAS_CPUS, HAS_SCHED}, {HAS_SCHED, HAS_CPUS}};
+	int own = 0, refused = 0, error;
 
-	error = create_with(thread, callers, r, parts, routine, argument, &own);
-	while ((error == EPERM || error == EINVAL) && parts) {
-		int refused = error;
-
-		parts &= error == EPERM && parts & HAS_SCHED ? ~HAS_SCHED : ~HAS_CPUS;
-		/* Not to be undone by the thread itself, nor claimed by --status. */
+	error = create_with(thread, callers, r, HAS_CPUS | HAS_SCHED, routine, argument, &own);
+	for (int i = 0; i < 3 && (error == EPERM || error == EINVAL); i++) {
+		if (!refused)
+			refused = error;
+		error = i < 2 ? create_with(thread, callers, r, tries[refused == EINVAL][i], routine, argument, &own) : -1;
+	}
+	if (error == -1) { /* no attr of ours fits: the caller's own */
+		refused = refused ? refused : EINVAL;
+		error = real_pthread_create()(thread, callers, routine, argument);
+	}
+	if (refused) { /* --status must not claim it */
 		atomic_store(&r->error, (uint8_t)refused);
 		atomic_fetch_or(&r->flags, RECORD_REFUSED);
-		if (parts)
-			error = create_with(thread, callers, r, parts, routine, argument, &own);
-		else
-			error = -1;
 		if (error == 0)
 			notice(NOTICE_THREAD, record_rule(r)->on_error, "a thread could not be placed as its rule says", refused);
 	}
-	if (error == -1) /* no attr of ours fits: the caller's own */
-		error = real_pthread_create()(thread, callers, routine, argument);
 	if (error == 0 && own)
 		atomic_fetch_or(&r->flags, (uint8_t)own);
 	return error;

@@ -128,6 +128,7 @@ fake_old_partition() {
 	local slice=$1/sys/fs/cgroup/unified/rt.slice
 
 	fake_smt_split "$1"
+	put "$1/sys/fs/cgroup/unified/cgroup.controllers" 'cpuset pids'
 	put "$slice/cpuset.cpus.partition" member
 	put "$slice/good/cpuset.cpus.partition" isolated
 	put "$slice/good/cpuset.cpus.effective" 6-7

@@ -23,8 +23,13 @@ need_memlock() {
 
 need_latency() { [[ -w /dev/cpu_dma_latency ]] || skip_or_fail "/dev/cpu_dma_latency cannot be written here"; }
 
-children() { cat "/proc/$1/task/"*/children; }
+# On one line.
+children() { cat "/proc/$1/task/"*/children | xargs; }
 has_children() { (($(children "$1" | wc -w) >= $2)); }
+# has_threads PID NUMBER [COMM]: at least so many, of this name.
+has_threads() { (($(look threads "$1" | grep -c "	comm=${3:-}") >= $2)); }
+# thread_has PID COMM KEY VALUE: all threads of this name.
+thread_has() { [[ $(thread_field "$1" "$2" "$3" | sort -u) == "$4" ]]; }
 has_thread() { look threads "$1" | cut -f2 | grep -qx "comm=$2"; }
 http() { curl -sS --max-time 10 "http://127.0.0.1:$1/"; }
 
@@ -51,6 +56,7 @@ start_nginx() {
 	((EUID != 0)) || user='user nobody nogroup;'
 	port=$(free_port)
 	mkdir -p "$d"
+	chmod 777 "$d" # as_nobody has no other place
 	cat >"$d/nginx.conf" <<-END
 		daemon off; $user worker_processes 2; pid $d/pid; error_log stderr;
 		events { worker_connections 64; }

@@ -1,0 +1,5 @@
+/* empty.c - a dynamic program that does nothing. */
+int main(void)
+{
+	return 0;
+}

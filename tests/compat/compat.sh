@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Runs test suites that others wrote, bare and under llrun with a policy that uses every hook, and prints what differs.
+#
+#   compat.sh [SUITE...]    python:test_socket, glib:thread, own:attrs; without any: all of them
+#
+# A test whose result differs is run twice more both ways: only what differs each time counts, the rest is told as unsteady.
+# At the end the same comparison is made with deliberately wrong shims, which it must notice.  Exits 1 on any difference, or
+# if a wrong shim went unseen.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(realpath "${BUILD:-build}")
+PYTHON=/usr/bin/python3
+GLIB=/usr/libexec/installed-tests/glib
+LIMIT=${LIMIT:-600} # seconds a suite may take
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset LD_PRELOAD LLRUN_PLAN
+
+python_suites=(thread threading socket asyncio subprocess multiprocessing_fork multiprocessing_spawn multiprocessing_forkserver posix os
+	concurrent_futures selectors)
+glib_suites=(thread thread-pool thread-pool-slow thread-deprecated threadtests mutex rec-mutex rwlock cond once private asyncqueue
+	mainloop timeout spawn-multithreaded spawn-singlethread spawn-path-search spawn-test unix-fd socket socket-client socket-listener socket-service socket-address
+	gsocketclient-slow gsubprocess gdbus-peer gdbus-addresses gdbus-auth gdbus-connection gdbus-threading gdbus-non-socket gdbus-server-auth
+	gdbus-exit-on-close gdbus-method-invocation gdbus-overflow pollable task unix-streams)
+
+bare() { "$@"; }
+under() { "$BUILD/llrun" -q -p tests/compat/compat.policy -- "$@"; }
+wrong() { env LD_PRELOAD="$BUILD/tests/wrong.so" "$@"; }
+
+# run HOW SUITE: one line a test, "NAME RESULT", sorted.
+run() {
+	local how=$1 kind=${2%%:*} name=${2#*:}
+	case $kind in
+	python)
+		"$how" timeout "$LIMIT" "$PYTHON" -m test -v "test_$name" 2>&1 </dev/null |
+			sed -nE 's/^(test[[:alnum:]_]* \([[:alnum:]_.]*\)).* \.\.\. (.*)/\1 \2/p; s/^.*\.\.\. (ok|FAIL|ERROR)$/&/p; s/^Tests result: .*/&/p' |
+			sed -E "s/skipped .*/skipped/; s/[0-9]+\.[0-9]+ ?s(ec)?//g"
+		;;
+	glib)
+		"$how" timeout "$LIMIT" dbus-run-session -- "$GLIB/$name" --tap 2>/dev/null </dev/null |
+			sed -nE 's/^(ok|not ok) [0-9]+ ([^ ]*)( # (SKIP|TODO))?.*/\2 \1\3/p'
+		;;
+	own)
+		"$how" timeout "$LIMIT" "$BUILD/tests/$name" 2>&1 </dev/null | sed -nE 's/^(ok|FAIL) ([^ ]*).*/\2 \1/p'
+		;;
+	esac | sort -u
+}
+
+# compare HOW SUITE: prints and counts what differs steadily; how many tests were seen goes to `seen`.
+compare() {
+	local how=$1 suite=$2 round
+	run bare "$suite" >"$work/bare"
+	run "$how" "$suite" >"$work/other"
+	seen=$(wc -l <"$work/bare")
+	diff "$work/bare" "$work/other" | grep '^[<>]' | sed 's/^[<>] //; s/ [^ ]*$//' | sort -u >"$work/differs"
+	for round in 2 3; do
+		[[ -s $work/differs ]] || break
+		run bare "$suite" >"$work/bare"
+		run "$how" "$suite" >"$work/other"
+		diff "$work/bare" "$work/other" | grep '^[<>]' | sed 's/^[<>] //; s/ [^ ]*$//' | sort -u >"$work/again"
+		comm -12 "$work/differs" "$work/again" >"$work/steady"
+		comm -23 "$work/differs" "$work/again" | sed "s/^/    unsteady (round $round): /"
+		mv "$work/steady" "$work/differs"
+	done
+	sed 's/^/    differs: /' "$work/differs"
+	differences=$(wc -l <"$work/differs")
+}
+
+suites=("$@")
+if ((!$#)); then
+	suites=(own:attrs own:errno "${python_suites[@]/#/python:}")
+	for name in "${glib_suites[@]}"; do
+		[[ -x $GLIB/$name ]] && suites+=("glib:$name")
+	done
+fi
+
+total=0 tests=0 seen=0 differences=0
+printf '%-36s %8s %12s\n' suite tests differences
+for suite in "${suites[@]}"; do
+	compare under "$suite" >"$work/report"
+	printf '%-36s %8d %12d\n' "$suite" "$seen" "$differences"
+	cat "$work/report"
+	((total += differences, tests += seen))
+done
+printf '%-36s %8d %12d\n' all "$tests" "$total"
+
+blind=0
+for control in errno:python:socket attr:own:attrs; do
+	export WRONG=${control%%:*}
+	compare wrong "${control#*:}" >/dev/null
+	unset WRONG
+	printf '%-36s %8d %12d %s\n' "wrong shim: ${control%%:*}" "$seen" "$differences" "$( ((differences)) && echo seen || echo NOT SEEN)"
+	((differences)) || blind=1
+done
+exit $((total > 0 || blind))
