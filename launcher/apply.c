@@ -151,7 +151,9 @@ static void apply_class(const struct plan *plan, struct findings *f)
 	if (rule->has & HAS_CPUS && syscall(SYS_sched_setaffinity, 0, sizeof rule->set, &rule->set) != 0)
 		finding(f, rule->on_error, "CPUs %s: sched_setaffinity: %s%s", cpuset_format(&rule->set, list, sizeof list),
 			strerror(errno), errno == EPERM ? " (a seccomp filter? in a unit: @resources in SystemCallFilter=)" : "");
-	if (rule->has & HAS_SCHED && sched_setscheduler(0, policy, &param) != 0)
+	/* Not what is so already: a filter would refuse that too, and a refused class be told a second time. */
+	if (rule->has & HAS_SCHED && (policy != plan->launch.policy || rule->priority != plan->launch.priority) &&
+	    sched_setscheduler(0, policy, &param) != 0)
 		finding(f, rule->on_error, "CPUSchedulingPolicy=: %s", errno == EPERM ? permission_sched_cause(rule->priority) :
 			strerror(errno));
 }

@@ -63,12 +63,12 @@ static const char *last_value(const char *name)
 /* Under another llrun: the value without that one's shim.  Two copies would run every hook twice. */
 static const char *without(const char *value, const char *shim)
 {
-	const char *found = strstr(value, shim);
 	size_t n = strlen(shim);
 
-	if (!found || (found > value && !strchr(": ", found[-1])) || (found[n] && !strchr(": ", found[n])))
-		return value;
-	return memory_printf("%s%s", memory_copy(value, (size_t)(found - value)), found + n + (found[n] != '\0'));
+	for (const char *found = value; (found = strstr(found, shim)); found++) /* in the midst of another path: goes on */
+		if ((found == value || strchr(": ", found[-1])) && (!found[n] || strchr(": ", found[n])))
+			return memory_printf("%s%s", memory_copy(value, (size_t)(found - value)), found + n + (found[n] != '\0'));
+	return value;
 }
 
 void environment_preload(struct plan *plan, const char *shim, const char *sanitizer, const char **value)

@@ -34,6 +34,9 @@ struct options {
 	const char *policy;   /* -p, or NULL */
 	bool no_policy, explain, any_setting;
 	struct assignment { const char *option, *text; struct assignment *next; } *assignments; /* in order */
+	const char *status;   /* --status: a pid or a program's name */
+	long watch;           /* --watch: seconds, or 0 */
+	bool json;
 	int show;             /* 0, or what to print and end: 'h', 'V', 'k' */
 	char **program;       /* program and its arguments; program[0] may be NULL */
 };
@@ -121,5 +124,12 @@ void environment_keep_heap(void); /* HeapRelease=no */
 /* explain.c: --explain and --keys, on stdout. */
 void explain(const struct policy *p, const struct target *target, const struct plan *plan, const char *shim);
 void explain_keys(void);
+
+/*
+ * status.c: --status, on stdout.  subject: a pid or a program's name; wanted: a plan to judge it by, or NULL for what its ledger
+ * says; watch: seconds between reports, 0 for one.  The exit status: 0 all as wanted, 1 drift, 2 cannot tell (said why).
+ */
+enum { STATUS_AS_WANTED, STATUS_DRIFT, STATUS_CANNOT_TELL };
+int status(const char *subject, const struct plan *wanted, long watch, bool as_json);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "launcher.h"
+#include "observe.h"
 
 extern char **environ;
 
@@ -96,32 +97,57 @@ static int show(int what)
 	return fflush(stdout) == 0 ? 0 : EXIT_LLRUN;
 }
 
+/* --status.  With -p or other settings the process is judged by them: what they would be for its program. */
+static int show_status(const struct options *o)
+{
+	const char *why, *executable;
+	pid_t pid;
+
+	if (!o->policy && !o->any_setting)
+		return status(o->status, NULL, o->watch, o->json);
+	pid = observe_find(o->status, &why);
+	executable = pid ? observe_executable(pid) : NULL;
+	if (!executable) {
+		say("%s", pid ? memory_printf("/proc/%d/exe: %s; run as root or as its user", (int)pid, strerror(errno)) : why);
+		return STATUS_CANNOT_TELL;
+	}
+	target.path = target.executable = executable;
+	target.base = target.executable_base = strrchr(executable, '/') + 1;
+	if (!read_policy(o) || !topology_read(&topology, &why))
+		return STATUS_CANNOT_TELL;
+	resolve(&policy, &topology, &target, &plan, &findings);
+	findings_print(&findings);
+	return findings.fatal ? STATUS_CANNOT_TELL : status(o->status, &plan, o->watch, o->json);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	const char *why, *shim, *preload = NULL;
 	bool covered;
-	int status;
+	int error;
 
 	if (!options_read(&options, argc, argv))
 		return EXIT_LLRUN;
 	if (options.show)
 		return show(options.show);
+	apply_record_launch(&plan);
+	findings_init(&findings);
+	if (options.status)
+		return show_status(&options);
 	if (!options.program[0]) {
 		say("no program given; try 'llrun --help'");
 		return EXIT_LLRUN;
 	}
-	apply_record_launch(&plan);
-	status = target_find(&target, options.program[0]);
-	if (status)
-		return status;
+	error = target_find(&target, options.program[0]);
+	if (error)
+		return error;
 	if (!read_policy(&options))
 		return EXIT_LLRUN;
 	if (!topology_read(&topology, &why)) {
 		say("%s", why);
 		return EXIT_LLRUN;
 	}
-	findings_init(&findings);
 	shim = usable_shim();
 	resolve(&policy, &topology, &target, &plan, &findings);
 	covered = covers(&policy, &target);

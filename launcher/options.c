@@ -62,6 +62,18 @@ static bool handle(struct options *o, int row, const char *argument)
 		o->no_policy = o->any_setting = true;
 	} else if (strcmp(name, "explain") == 0 || strcmp(name, "dry-run") == 0) {
 		o->explain = true;
+	} else if (strcmp(name, "status") == 0) {
+		o->status = argument;
+	} else if (strcmp(name, "json") == 0) {
+		o->json = true;
+	} else if (strcmp(name, "watch") == 0) {
+		int64_t seconds;
+
+		if (!read_number(argument, 1, 86400, &seconds)) {
+			say("--watch=%s: expected seconds from 1 to 86400", argument);
+			return false;
+		}
+		o->watch = (long)seconds;
 	} else if (strcmp(name, "quiet") == 0) {
 		quiet = true;
 	} else {

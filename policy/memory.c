@@ -63,9 +63,14 @@ char *memory_printf(const char *format, ...)
 	return text;
 }
 
-void memory_release(void)
+void *memory_mark(void)
 {
-	while (blocks) {
+	return blocks;
+}
+
+void memory_release(void *mark)
+{
+	while (blocks && blocks != mark) {
 		struct block *b = blocks;
 
 		blocks = b->next;

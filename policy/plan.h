@@ -70,16 +70,17 @@ struct plan {
 #define X(name) int32_t name;
 	PLAN_NUMBERS(X)
 #undef X
+	/* The small things together: every page that is touched here is one more in each program that runs under llrun. */
+	uint32_t n_rules, n_selectors, n_sockets, n_programs, n_cpus, n_text;
+	uint32_t preload;                /* what was put before the caller's LD_PRELOAD, offset in text */
+	uint32_t program[PLAN_PROGRAMS]; /* globs, offsets in text */
+	struct socket_rule socket[PLAN_SOCKETS];
+	struct plan_selector selector[PLAN_SELECTORS]; /* in file order */
+	char text[PLAN_TEXT]; /* text[0] is "" */
 	struct rule launch;       /* mask, scheduling and nice when llrun was started: what a reset child gets back */
 	struct rule housekeeping; /* where CPUOverflow=spill goes */
-	uint32_t n_rules, n_selectors, n_sockets, n_programs, n_cpus, n_text;
 	struct rule rule[PLAN_RULES];
-	struct plan_selector selector[PLAN_SELECTORS]; /* in file order */
-	struct socket_rule socket[PLAN_SOCKETS];
-	uint32_t program[PLAN_PROGRAMS]; /* globs, offsets in text */
-	uint32_t preload;                /* what was put before the caller's LD_PRELOAD, offset in text */
 	uint16_t cpu[PLAN_CPUS];
-	char text[PLAN_TEXT]; /* text[0] is "" */
 };
 
 /* Keep a text, or a rule's CPUs in their order, in the plan.  False if it is full. */

@@ -141,11 +141,12 @@ bool expr_eval(const char *text, expr_ask *ask, void *context, struct cpuset *ou
 /* glob.c: shell pattern without pathname rules: * ? [a-z] [!a-z] \x. */
 bool glob_match(const char *pattern, const char *text);
 
-/* memory.c: what is kept until exec; memory_release() frees it all (fuzzers).  Never NULL: llrun ends with 125 when memory is out. */
+/* memory.c: what is kept until exec.  Never NULL: llrun ends with 125 when memory is out. */
 void *memory_get(size_t size); /* zeroed */
 char *memory_copy(const char *text, size_t length);
 __attribute__((format(printf, 1, 2))) char *memory_printf(const char *format, ...);
 char *memory_vprintf(const char *format, va_list args);
-void memory_release(void);
+void *memory_mark(void);
+void memory_release(void *mark); /* what was got since the mark; NULL: everything */
 
 #endif

@@ -14,6 +14,18 @@ const struct socket_option socket_options[N_SOCKET_OPTIONS] = {
 #undef SOCKET_KEY
 };
 
+int socket_protocol(int domain, int type, int protocol)
+{
+	if (domain != AF_INET && domain != AF_INET6)
+		return 0;
+	type &= 0xf; /* without SOCK_NONBLOCK and SOCK_CLOEXEC */
+	if (type == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP))
+		return SOCKET_RULE_TCP;
+	if (type == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP))
+		return SOCKET_RULE_UDP;
+	return SOCKET_RULE_OTHER;
+}
+
 struct epoll_busy_poll socket_rule_epoll(const struct socket_rule *rule)
 {
 	return (struct epoll_busy_poll){

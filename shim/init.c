@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -40,14 +41,15 @@ REAL_FUNCTIONS(REAL)
 #undef REAL
 
 /* Shared, so that forked workers see each other's slots; its name makes it findable from outside. */
-static bool make_ledger(void)
+static bool make_ledger(const char *plan_text)
 {
+	size_t length = strlen(plan_text) + 1, size = sizeof *ledger + length;
 	int fd = memfd_create(LEDGER_NAME, MFD_CLOEXEC);
 	int flags = MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0); /* without memfd (seccomp): the same, only nameless */
 
-	if (fd >= 0 && ftruncate(fd, sizeof *ledger) != 0)
+	if (fd >= 0 && ftruncate(fd, (off_t)size) != 0)
 		flags |= MAP_ANONYMOUS;
-	ledger = mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE, flags, flags & MAP_ANONYMOUS ? -1 : fd, 0);
+	ledger = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, flags & MAP_ANONYMOUS ? -1 : fd, 0);
 	if (fd >= 0)
 		close(fd);
 	if (ledger == MAP_FAILED) {
@@ -55,7 +57,8 @@ static bool make_ledger(void)
 		return false;
 	}
 	ledger->magic = LEDGER_MAGIC;
-	ledger->size = sizeof *ledger;
+	ledger->size = (uint32_t)size;
+	memcpy(ledger->plan, plan_text, length);
 	atomic_store(&ledger->pid, getpid());
 	atomic_store(&ledger->processes, 1);
 	return true;
@@ -97,7 +100,7 @@ static bool initialise(void)
 	if (coverage == RESET || coverage == NOT_YET)
 		return false;
 	bool first = coverage == COVERED_FIRST;
-	if (!make_ledger() || !threads_init()) {
+	if (!make_ledger(text + 1) || !threads_init()) {
 		refused(first, NOTICE_PLAN, "no memory or no thread-specific key is left for the shim: nothing is applied", 0);
 		return false;
 	}

@@ -54,6 +54,7 @@ struct ledger {
 	_Atomic uint32_t told;       /* a bit for each kind of notice: once for all the processes that share this */
 	struct record record[LEDGER_THREADS];
 	_Atomic uint16_t load[CPUSET_MAX]; /* threads that spread gave each CPU */
+	char plan[]; /* the text that the plan was read from: a program may overwrite its environment (setproctitle) */
 };
 
 #endif

@@ -78,12 +78,13 @@ static bool runs_our_program(pid_t pid)
 /* Gives back what dead processes held (a worker that was killed ran no destructor). */
 static void reclaim(void)
 {
-	pid_t me = getpid(), asked = 0;
+	pid_t me, asked = 0;
 	bool lives = true;
 	int saved = errno;
 
 	if (atomic_load(&ledger->processes) < 2)
 		return;
+	me = getpid();
 	for (uint32_t i = 0; i < LEDGER_THREADS; i++) {
 		struct record *r = &ledger->record[i];
 		pid_t pid = atomic_load(&r->pid);
@@ -186,7 +187,7 @@ struct record *record_of_tid(pid_t tid)
 static int apply_sched(pid_t tid, const struct rule *rule)
 {
 	struct sched_param param = {.sched_priority = rule->priority};
-	int policy = rule->policy | (tid == getpid() && plan.reset_on_fork ? SCHED_RESET_ON_FORK : 0);
+	int policy = rule->policy | (plan.reset_on_fork && tid == getpid() ? SCHED_RESET_ON_FORK : 0);
 
 	return syscall(SYS_sched_setscheduler, tid, policy, &param) == 0 ? 0 : errno;
 }

@@ -13,10 +13,6 @@
 #include "../policy/sockets.h"
 #include "shim.h"
 
-#ifndef IPPROTO_MPTCP
-#define IPPROTO_MPTCP 262
-#endif
-
 enum { NOT_INHERITED = 1u << SOCKET_Priority | 1u << SOCKET_QuickAck };
 
 /*
@@ -40,18 +36,6 @@ static unsigned remembered(int fd)
 	if (fd < 0 || fd >= SEEN_FDS)
 		return 0;
 	return atomic_load_explicit(&seen[fd / 4], memory_order_relaxed) >> (fd % 4 * 2) & 3;
-}
-
-static int protocol_of(int domain, int type, int protocol)
-{
-	if (domain != AF_INET && domain != AF_INET6)
-		return 0;
-	type &= 0xf; /* without SOCK_NONBLOCK and SOCK_CLOEXEC */
-	if (type == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP))
-		return SOCKET_RULE_TCP;
-	if (type == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP))
-		return SOCKET_RULE_UDP;
-	return SOCKET_RULE_OTHER;
 }
 
 static const struct socket_rule *rule_for(int protocol)
@@ -93,7 +77,7 @@ HOOK int socket(int domain, int type, int protocol)
 
 	if (fd < 0 || !active() || !plan.n_sockets)
 		return fd;
-	int kind = protocol_of(domain, type, protocol);
+	int kind = socket_protocol(domain, type, protocol);
 	const struct socket_rule *rule = kind ? rule_for(kind) : NULL;
 	remember(fd, kind == SOCKET_RULE_TCP ? SEEN_TCP : SEEN_OTHER);
 	if (rule) {

@@ -24,6 +24,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		PROMISE(target_functions(&target, names[i], offsets, 4, &stripped) <= 4);
 	close(fd);
-	memory_release();
+	memory_release(NULL);
 	return 0;
 }

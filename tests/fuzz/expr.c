@@ -62,6 +62,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		round_trip(&list);
 	size_t half = strlen(text) / 2;
 	glob_match(memory_copy(text, half), text + half);
-	memory_release();
+	memory_release(NULL);
 	return 0;
 }

@@ -51,6 +51,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (const struct section *s = policy.sockets; s; s = s->next)
 			check_section(s);
 	}
-	memory_release();
+	memory_release(NULL);
 	return 0;
 }

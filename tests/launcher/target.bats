@@ -206,7 +206,7 @@ gets_the_rest() {
 		chmod 755 "$place/$file"
 		run --separate-stderr llrun -d "$place/$file"
 		# the kernel kills what is cut off once it has begun to load it (SIGSEGV)
-		((status == 126 || status == 127 || status == 2 || status == 139)) || { echo "$file: $status" >&2; return 1; }
+		((status == 125 || status == 126 || status == 127 || status == 2 || status == 139)) || { echo "$file: $status" >&2; return 1; }
 	done
 }
 

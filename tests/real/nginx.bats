@@ -10,7 +10,7 @@ nginx_policy() {
 	policy nginx <<-END
 		[Process]
 		CPUAffinity=$A,$B
-		Nice=${1:-5}
+		Nice=5
 		[Socket tcp]
 		NoDelay=yes
 	END

@@ -14,7 +14,7 @@ two_cpus() {
 	((${#list[@]} >= 2)) || skip_or_fail "needs 2 CPUs, may use ${#list[@]}" || return
 	A=${list[0]} B=${list[1]}
 }
-A='' B='' LAUNCH=''
+export A='' B='' LAUNCH=''
 
 # What is locked must fit: without the right to it, a finite RLIMIT_MEMLOCK is refused by llrun.
 need_memlock() {
@@ -90,15 +90,15 @@ memcached_says() {
 
 # start_haproxy WORDS... -- OPTIONS...
 start_haproxy() {
-	local words=() user=''
+	local words=() identity=''
 	while [[ $1 != -- ]]; do words+=("$1") && shift; done
 	shift
-	((EUID != 0)) || user=$'user nobody\n\tgroup nogroup'
+	((EUID != 0)) || identity=$'user nobody\n\tgroup nogroup'
 	port=$(free_port)
 	cat >"$BATS_TEST_TMPDIR/haproxy.cfg" <<-END
 		global
 		  nbthread 2
-		  $user
+		  $identity
 		defaults
 		  mode http
 		  timeout client 10s

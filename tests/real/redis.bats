@@ -87,7 +87,6 @@ only_on() {
 	redis bgsave
 	wait_for has_children "$pid" 1
 	child=$(children "$pid")
-	wait_for test -n "$child"
 	row=$(look threads "$child" | row "tid=$child")
 	equal "$(field cpus <<<"$row") $(field policy <<<"$row") $(field locked <<<"$row")" "$LAUNCH other 0"
 	kill -USR1 "$child"

@@ -50,7 +50,10 @@ no_guest() {
 	for command in qemu-system-x86_64 cpio taskset chrt; do
 		command -v "$command" >/dev/null || { echo "no $command here"; return 0; }
 	done
-	[[ -e $VM_DIR/vmlinux ]] || { cat "$VM_DIR/why" 2>/dev/null || echo "no guest kernel here; make check-vm fetches one"; return 0; }
+	if [[ ! -e $VM_DIR/vmlinux ]]; then
+		[[ -s $VM_DIR/why ]] && cat "$VM_DIR/why" || echo "no guest kernel here; make check-vm fetches one"
+		return 0
+	fi
 	[[ -e $TESTS/spin ]] || { echo "$TESTS/spin is not built; make check-vm builds it"; return 0; }
 	return 1
 }
