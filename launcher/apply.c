@@ -139,7 +139,7 @@ static void apply_latency(const struct policy *p, struct findings *f)
 		close(fd);
 }
 
-static void apply_class(const struct plan *plan, struct findings *f)
+static void apply_class(struct plan *plan, struct findings *f)
 {
 	const struct rule *rule = &plan->rule[0];
 	struct sched_param param = {.sched_priority = rule->priority};
@@ -148,9 +148,15 @@ static void apply_class(const struct plan *plan, struct findings *f)
 
 	if (rule->has & HAS_NICE && setpriority(PRIO_PROCESS, 0, rule->nice) != 0)
 		finding(f, rule->on_error, "Nice=%d: %s", rule->nice, strerror(errno));
-	if (rule->has & HAS_CPUS && syscall(SYS_sched_setaffinity, 0, sizeof rule->set, &rule->set) != 0)
+	if (rule->has & HAS_CPUS && syscall(SYS_sched_setaffinity, 0, sizeof rule->set, &rule->set) != 0) {
+		bool forbidden = errno == EPERM;
+
 		finding(f, rule->on_error, "CPUs %s: sched_setaffinity: %s%s", cpuset_format(&rule->set, list, sizeof list),
-			strerror(errno), errno == EPERM ? " (a seccomp filter? in a unit: @resources in SystemCallFilter=)" : "");
+			strerror(errno), forbidden ? " (a seccomp filter? in a unit: @resources in SystemCallFilter=)" : "");
+		/* One's own threads need no right, so it is the call that is forbidden: the shim need not try it on each. */
+		for (uint32_t i = 0; forbidden && i < plan->n_rules; i++)
+			plan->rule[i].has &= ~HAS_CPUS;
+	}
 	/* Not what is so already: a filter would refuse that too, and a refused class be told a second time. */
 	if (rule->has & HAS_SCHED && (policy != plan->launch.policy || rule->priority != plan->launch.priority) &&
 	    sched_setscheduler(0, policy, &param) != 0)

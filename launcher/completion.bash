@@ -4,8 +4,8 @@
 
 # LETTER LONG ARGUMENT of each option; "-" for none.
 _llrun_options() {
-	"$1" --help 2>/dev/null | sed -nE 's/^  (-(.),|   ) (--[a-z-]+)( ([A-Z][A-Z.=]*))? .*/\2|\3|\5/p' |
-		sed 's/^|/-|/; s/|$/|-/; s/|/ /g'
+	"$1" --help 2>/dev/null | sed -nE 's/^  (-(.),|   ) (--[a-z-]+)( ([A-Z][A-Z.=|]*))? .*/\2 \3 \5/p' |
+		sed 's/^ /- /; s/ $/ -/'
 }
 
 _llrun_policies() {
@@ -98,6 +98,7 @@ _llrun() {
 		fi
 		;;
 	SECTION*) _llrun_setting "$llrun" "$text" ;;
+	PID*) COMPREPLY=($(compgen -W "$(ps -eo pid=,comm= | sed -n 's/^ *\([0-9]*\) \([^ ]*\)$/\1 \2/p')" -- "$text")) ;;
 	esac
 	if [[ -z $quote ]]; then
 		COMPREPLY=("${COMPREPLY[@]// /\\ }")

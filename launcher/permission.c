@@ -183,6 +183,12 @@ static void check_sched(const struct policy *p, struct plan *plan, struct findin
 			plan->rule[i].policy = plan->launch.policy;
 			plan->rule[i].priority = plan->launch.priority;
 		}
+	/* Nothing left that is not so already: where a filter forbids the call, the shim would be refused that as well. */
+	for (uint32_t i = 0; i < plan->n_rules; i++)
+		if (plan->rule[i].policy != plan->launch.policy || plan->rule[i].priority != plan->launch.priority)
+			return;
+	for (uint32_t i = 0; i < plan->n_rules; i++)
+		plan->rule[i].has &= ~HAS_SCHED;
 }
 
 /* RLIMIT_NICE counts 1 for 19 up to 40 for -20 (setrlimit(2)). */

@@ -52,8 +52,8 @@ struct ledger {
 	_Atomic uint32_t unrecorded; /* threads placed with no record left for them */
 	_Atomic uint32_t hint;       /* where to look for a free record */
 	_Atomic uint32_t told;       /* a bit for each kind of notice: once for all the processes that share this */
-	struct record record[LEDGER_THREADS];
 	_Atomic uint16_t load[CPUSET_MAX]; /* threads that spread gave each CPU */
+	struct record record[LEDGER_THREADS];
 	char plan[]; /* the text that the plan was read from: a program may overwrite its environment (setproctitle) */
 };
 

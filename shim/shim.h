@@ -62,9 +62,7 @@ bool threads_are_placed(void); /* does any rule give its threads anything? */
 bool threads_were_made(void);
 bool in_a_strange_child(void); /* of vfork and the like: not the process whose threads we know */
 struct record *own_record(void);
-/* In a forked child, before forget_threads(), these are the parent's: */
-pid_t known_process(void);
-struct record *inherited_record(void);
+struct record *inherited_record(void); /* in a forked child, before forget_threads(): the parent's */
 struct record *record_of_thread(pthread_t thread);
 void bind_thread(struct record *r); /* the record is the calling thread's */
 struct record *adopt_thread(uint32_t rule, uint32_t base); /* a record for the calling thread, which has none */

@@ -84,11 +84,6 @@ struct record *own_record(void)
 	return in_a_strange_child() ? NULL : pthread_getspecific(key);
 }
 
-pid_t known_process(void)
-{
-	return process;
-}
-
 struct record *inherited_record(void)
 {
 	return pthread_getspecific(key);

@@ -169,16 +169,18 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 kib() { for _ in {1..7}; do "$@" 2>/dev/null; done | median; }
 
 memory_part() {
-	local bare ours shim locked
-	title "Resident memory, KiB (Rss of smaps)"
+	local bare ours shim locked own
+	title "Resident memory"
 	everything_policy
 	sed '/MemoryLock/d' "$work/everything.policy" >"$work/unlocked.policy"
 	bare=$(kib "$B/memory" 0)
 	ours=$(kib "$LLRUN" -q -p "$work/unlocked.policy" "$B/memory" 0)
 	shim=$(kib "$LLRUN" -q -p "$work/unlocked.policy" "$B/memory" 0 shim)
 	row "a small program, bare" "$bare KiB" '' '' ''
-	row "under everything but MemoryLock" "$ours KiB" '' '' "$((ours - bare)) KiB more; $(at_most $((ours - bare)) 64)"
-	row "of it in the shim's mappings, shared ones included" "$shim KiB" '' '' "$(at_most "$shim" 64)"
+	own=$(kib "$LLRUN" -q -p "$work/unlocked.policy" "$B/memory" 0 private)
+	row "the same under everything but MemoryLock" "$ours KiB" '' '' "$((ours - bare)) KiB more, pages of libc's file included"
+	row "of it the shim: libllrun.so and the ledger" "$shim KiB" '' '' "$(at_most "$shim" 64)"
+	row "of that private: not shared by all programs under llrun" "$own KiB" '' '' ''
 	bare=$(kib "$LLRUN" -q -p "$work/unlocked.policy" "$B/memory" 64)
 	locked=$(kib "$LLRUN" -q -p "$work/everything.policy" "$B/memory" 64)
 	row "64 idle threads, not locked" "$bare KiB" 1.000 '' ''

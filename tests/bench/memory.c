@@ -1,4 +1,9 @@
-/* memory.c - memory THREADS: resident KiB of a program with so many idle threads; memory THREADS shim: of the shim's mappings. */
+/*
+ * memory.c - memory THREADS: resident KiB of a program with so many idle threads; memory THREADS shim: of the shim alone, its
+ * ledger counted; memory THREADS private: of that, what is not the file's and so shared with every program under llrun.
+ */
+#include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,28 +16,66 @@ static void *idle(void *unused)
 	return unused;
 }
 
-/* Of all mappings, or of those of the shim: its file, the zeroed data behind it, the ledger. */
-static long resident(int shim_only)
+/* /proc/PID/pagemap: a word for each page, its top bit says present (proc(5)). */
+static long present_pages(uintptr_t from, uintptr_t to)
 {
-	FILE *file = fopen("/proc/self/smaps", "r");
-	char line[4096], path[4096] = "";
-	long sum = 0, kib;
-	int counts = 0;
+	long size = sysconf(_SC_PAGESIZE), n = 0;
+	int fd = open("/proc/self/pagemap", O_RDONLY);
+	uint64_t word;
+
+	if (fd < 0)
+		err(1, "/proc/self/pagemap");
+	for (uintptr_t page = from / (uintptr_t)size; page < (to + (uintptr_t)size - 1) / (uintptr_t)size; page++)
+		n += pread(fd, &word, sizeof word, (off_t)(page * sizeof word)) == sizeof word && word >> 63;
+	close(fd);
+	return n;
+}
+
+static int private_only;
+
+static int of_shim(struct dl_phdr_info *info, size_t size, void *pages)
+{
+	(void)size;
+	if (!strstr(info->dlpi_name, "libllrun.so"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_W || !private_only))
+			*(long *)pages += present_pages(info->dlpi_addr + p->p_vaddr, info->dlpi_addr + p->p_vaddr + p->p_memsz);
+	}
+	return 1;
+}
+
+static long shim_kib(void)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	char line[4096];
+	long pages = 0;
+
+	dl_iterate_phdr(of_shim, &pages);
+	while (file && fgets(line, sizeof line, file))
+		if (strstr(line, "llrun-ledger") && sscanf(line, "%lx-%lx", &from, &to) == 2)
+			pages += present_pages(from, to);
+	if (file)
+		fclose(file);
+	return pages * sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static long all_kib(void)
+{
+	FILE *file = fopen("/proc/self/smaps_rollup", "r");
+	char line[4096];
+	long kib = 0;
 
 	if (!file)
-		err(1, "/proc/self/smaps");
-	while (fgets(line, sizeof line, file)) {
-		if (sscanf(line, "Rss: %ld", &kib) == 1) {
-			sum += counts || !shim_only ? kib : 0;
-		} else if (strchr("0123456789abcdef", line[0])) {
-			int fields = sscanf(line, "%*s %*s %*s %*s %*s %4095s", path);
-
-			/* A mapping without a name continues the one before: .bss. */
-			counts = fields == 1 ? strstr(path, "libllrun.so") || strstr(path, "llrun-ledger") : counts;
-		}
-	}
+		err(1, "/proc/self/smaps_rollup");
+	while (!kib && fgets(line, sizeof line, file))
+		if (sscanf(line, "Rss: %ld", &kib) != 1)
+			kib = 0;
 	fclose(file);
-	return sum;
+	return kib;
 }
 
 int main(int argc, char **argv)
@@ -43,8 +86,9 @@ int main(int argc, char **argv)
 		if (pthread_create(&thread, NULL, idle, NULL))
 			err(1, "pthread_create");
 	}
+	private_only = argc > 2 && strcmp(argv[2], "private") == 0;
 	usleep(50000);
-	printf("%ld\n", resident(argc > 2));
+	printf("%ld\n", argc > 2 ? shim_kib() : all_kib());
 	fflush(stdout);
 	_exit(0);
 }

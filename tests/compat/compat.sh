@@ -87,7 +87,7 @@ printf '%-36s %8d %12d\n' all "$tests" "$total"
 blind=0
 for control in errno:python:socket attr:own:attrs; do
 	export WRONG=${control%%:*}
-	compare wrong "${control#*:}" >/dev/null
+	LIMIT=120 compare wrong "${control#*:}" >/dev/null # a wrong shim may well hang it
 	unset WRONG
 	printf '%-36s %8d %12d %s\n' "wrong shim: ${control%%:*}" "$seen" "$differences" "$( ((differences)) && echo seen || echo NOT SEEN)"
 	((differences)) || blind=1

@@ -8,8 +8,10 @@ load rules
 	need_cpus 2
 	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -- "$TESTS/ownaffinity" 0
 	equal "$(row call=0 changes=0 <<<"$output" | wc -l)" 5
-	equal "$(grep -E '^who=(attr|sched_setaffinity|pthread_setaffinity_np)' <<<"$output" | field cpus | xargs)" "0 0 0"
-	equal "$(grep -E '^who=(sched_setscheduler|pthread_setschedparam)' <<<"$output" | row policy=batch cpus=1 | wc -l)" 2
+	equal "$(grep -E '^who=(attr|sched_setaffinity|pthread_setaffinity_np)' <<<"$output" | field cpus \
+		| xargs)" "0 0 0"
+	equal "$(grep -E '^who=(sched_setscheduler|pthread_setschedparam)' <<<"$output" | row policy=batch cpus=1 \
+		| wc -l)" 2
 }
 
 @test "OwnAffinity=override: its calls return 0 and change nothing" {
@@ -61,7 +63,8 @@ bio_threads() { equal "$(look threads "$pid" | grep comm=bio_ | field cpus | sor
 
 @test "a share rule and a thread with no rule are told the truth" {
 	need_cpus 2
-	run llrun -q --no-policy -s 'Thread main.CPUAffinity=1' -s 'Thread index=1.CPUAffinity=0-1' -s 'Thread index=1.CPUPlacement=share' \
+	run llrun -q --no-policy -s 'Thread main.CPUAffinity=1' -s 'Thread index=1.CPUAffinity=0-1' \
+		-s 'Thread index=1.CPUPlacement=share' \
 		-- "$TESTS/visible"
 	equal "$(field told <<<"$output" | xargs)" "1 2"
 }
@@ -78,7 +81,8 @@ bio_threads() { equal "$(look threads "$pid" | grep comm=bio_ | field cpus | sor
 	[[ -e $TESTS/Hello.class ]] && commands+=("java -cp $TESTS Hello")
 	for command in "${commands[@]}"; do
 		bare=$(taskset -c 0,1 bash -c "exec $command")
-		equal "$(taskset -c 0,1 "$LLRUN" -q --no-policy -c 0-1 -s Process.Children=all -- bash -c "exec $command")" "$bare"
+		equal "$(taskset -c 0,1 "$LLRUN" -q --no-policy -c 0-1 -s Process.Children=all \
+			-- bash -c "exec $command")" "$bare"
 	done
 }
 
@@ -86,7 +90,8 @@ bio_threads() { equal "$(look threads "$pid" | grep comm=bio_ | field cpus | sor
 	need java
 	need_cpus 2
 	local bare
-	bare=$(taskset -c 0,1 java -XX:+PrintFlagsFinal -version 2>/dev/null | grep -E ' (Use[A-Za-z0-9]*GC|ParallelGCThreads) ')
+	bare=$(taskset -c 0,1 java -XX:+PrintFlagsFinal -version 2>/dev/null \
+		| grep -E ' (Use[A-Za-z0-9]*GC|ParallelGCThreads) ')
 	run taskset -c 0,1 "$LLRUN" -q --no-policy -c 0-1 -- java -XX:+PrintFlagsFinal -version
 	equal "$(grep -E ' (Use[A-Za-z0-9]*GC|ParallelGCThreads) ' <<<"$output")" "$bare"
 }

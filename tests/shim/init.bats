@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# shim/init.c and shim/notice.c: initialised once, whoever comes first; without a plan nothing; errno, descriptors and stderr as before.
+# shim/init.c and shim/notice.c: initialised once, whoever comes first; without a plan nothing;
+# errno, descriptors and stderr as before.
 load ../lib
 load rules
 
@@ -7,13 +8,15 @@ shim=$BUILD/libllrun.so
 
 @test "errno is 0 at main, kept by each hook that succeeds, the kernel's after one that fails" {
 	need_cpus 2
-	run --separate-stderr llrun -q -p "$(rules '[Process]' CPUAffinity=0-1 '[Thread renamed]' CPUAffinity=1 '[Socket tcp]' NoDelay=yes \
+	run --separate-stderr llrun -q -p "$(rules '[Process]' CPUAffinity=0-1 '[Thread renamed]' CPUAffinity=1 \
+		'[Socket tcp]' NoDelay=yes \
 		Priority=5 '[Socket udp]' BusyPollSec=1us)" -- "$TESTS/errno"
 	all_ok
 	equal "$stderr" ""
 	# Refused in part: the program must not see that either.
 	need_root
-	run llrun -q -w --no-policy -d -s 'Socket tcp.Priority=7' -- setpriv --reuid=65534 --clear-groups --inh-caps=-all "$TESTS/errno"
+	run llrun -q -w --no-policy -d -s 'Socket tcp.Priority=7' \
+		-- setpriv --reuid=65534 --clear-groups --inh-caps=-all "$TESTS/errno"
 	all_ok
 }
 
@@ -33,7 +36,8 @@ shim=$BUILD/libllrun.so
 
 @test "a program that closes all descriptors: nothing of ours is lost" {
 	need_cpus 2
-	run llrun -q --no-policy -s 'Thread closefds-*.CPUAffinity=1' -s Process.CPUAffinity=0 -d -- "$TESTS/closefds" "$BATS_TEST_TMPDIR/data"
+	run llrun -q --no-policy -s 'Thread closefds-*.CPUAffinity=1' -s Process.CPUAffinity=0 -d \
+		-- "$TESTS/closefds" "$BATS_TEST_TMPDIR/data"
 	all_ok
 	equal "$(row who=thread <<<"$output" | field cpus)" 1
 	equal "$(row who=socket <<<"$output" | field nodelay)" 1
@@ -81,7 +85,8 @@ shim=$BUILD/libllrun.so
 @test "a program without threads that loads a library which makes one" {
 	need_cpus 2
 	need python3
-	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -- python3 -c "import ctypes; ctypes.CDLL('$TESTS/ctorlib.so').ctorlib_report()"
+	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' \
+		-- python3 -c "import ctypes; ctypes.CDLL('$TESTS/ctorlib.so').ctorlib_report()"
 	equal "$(row who=constructor <<<"$output" | field cpus)" 1
 }
 
@@ -128,7 +133,8 @@ a_plan() { llrun -q --no-policy -c 0 -s Process.Program=other -d -- bash -c 'pri
 	plan=$(a_plan)
 	matches "$plan" '^w1;'
 	bare=$("$TESTS/threads" -n 2)
-	for bad in "${plan/w1;/w2;}" "${plan:0:40}" "${plan/E/e}" "${plan}x" w "w$(head -c 3000 /dev/zero | tr '\0' 9)" nonsense; do
+	for bad in "${plan/w1;/w2;}" "${plan:0:40}" "${plan/E/e}" "${plan}x" w "w$(head -c 3000 /dev/zero \
+		| tr '\0' 9)" nonsense; do
 		LD_PRELOAD=$shim LLRUN_PLAN=$bad run --separate-stderr "$TESTS/threads" -n 2
 		equal "$status" 0
 		equal "$output" "$bare"
@@ -138,11 +144,13 @@ a_plan() { llrun -q --no-policy -c 0 -s Process.Program=other -d -- bash -c 'pri
 
 @test "OnError=fail: a placement that only the program's start shows to be refused ends it with 125, before main" {
 	need_cpus 2
-	run llrun -q --no-policy -s 'Process.Program=threads' -c 0-1 -- "$TESTS/seccomp" -c sched_setaffinity "$TESTS/threads"
+	run llrun -q --no-policy -s 'Process.Program=threads' -c 0-1 \
+		-- "$TESTS/seccomp" -c sched_setaffinity "$TESTS/threads"
 	equal "$status" 125
 	matches "$output" '^llrun: the main thread could not be placed: EPERM'
 	lacks "$output" '^who='
-	run llrun -q -w --no-policy -s 'Process.Program=threads' -c 0-1 -- "$TESTS/seccomp" -c sched_setaffinity "$TESTS/threads"
+	run llrun -q -w --no-policy -s 'Process.Program=threads' -c 0-1 \
+		-- "$TESTS/seccomp" -c sched_setaffinity "$TESTS/threads"
 	equal "$status" 0
 	matches "$output" '^who=4'
 }

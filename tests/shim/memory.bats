@@ -26,16 +26,20 @@ need_lock() { llrun -q --no-policy -m -- true 2>/dev/null || skip_or_fail "memor
 	need_lock
 	ulimit -s 8192
 	run llrun -q --no-policy -s Process.MemoryLock=all -- "$TESTS/locks" 8
-	(($(row who=threads <<<"$output" | field locked) > 65000 && $(row who=threads <<<"$output" | field resident) > 60000))
-	(($(row who=mapped <<<"$output" | field locked) > 130000 && $(row who=mapped <<<"$output" | field resident) > 120000))
+	(($(row who=threads <<<"$output" | field locked) > 65000 && $(row who=threads <<<"$output" \
+		| field resident) > 60000))
+	(($(row who=mapped <<<"$output" | field locked) > 130000 && $(row who=mapped <<<"$output" \
+		| field resident) > 120000))
 }
 
 @test "onfault: later mappings too, and idle stacks stay out of memory" {
 	need_lock
 	ulimit -s 8192
 	run llrun -q --no-policy -s Process.MemoryLock=onfault -- "$TESTS/locks" 8
-	(($(row who=threads <<<"$output" | field locked) > 65000 && $(row who=threads <<<"$output" | field resident) < 16000))
-	(($(row who=mapped <<<"$output" | field locked) > 130000 && $(row who=mapped <<<"$output" | field resident) < 16000))
+	(($(row who=threads <<<"$output" | field locked) > 65000 && $(row who=threads <<<"$output" \
+		| field resident) < 16000))
+	(($(row who=mapped <<<"$output" | field locked) > 130000 && $(row who=mapped <<<"$output" \
+		| field resident) < 16000))
 }
 
 @test "as seen from outside, in a program and in its forked workers" {
@@ -65,8 +69,10 @@ locked_memory() { (($(look memory "$1" | field VmLck) > 500)); }
 	need_fifo
 	need_cpus 2
 	local file=$BATS_TEST_TMPDIR/daemon
-	run llrun -q -p "$(rules '[Process]' MemoryLock=onfault '[Thread main]' CPUAffinity=1 CPUSchedulingPolicy=fifo CPUSchedulingPriority=10 \
-		'[Thread index=1 index=3]' CPUAffinity=0 '[Thread index=2 index=4]' CPUAffinity=1)" -- "$TESTS/forks" daemon "$file"
+	run llrun -q -p "$(rules '[Process]' MemoryLock=onfault \
+		'[Thread main]' CPUAffinity=1 CPUSchedulingPolicy=fifo CPUSchedulingPriority=10 \
+		'[Thread index=1 index=3]' CPUAffinity=0 '[Thread index=2 index=4]' CPUAffinity=1)" \
+			-- "$TESTS/forks" daemon "$file"
 	wait_for grep -q daemon-thread4 "$file"
 	output=$(<"$file")
 	equal "$(row who=daemon policy=fifo prio=10 cpus=1 <<<"$output" | wc -l)" 1
@@ -109,7 +115,8 @@ locked_memory() { (($(look memory "$1" | field VmLck) > 500)); }
 
 @test "an mlockall that a filter refuses: told once, in children no more" {
 	need_lock
-	run --separate-stderr llrun -q -w --no-policy -m -s Process.Program=forks -- "$TESTS/seccomp" -c mlockall "$TESTS/forks" fork
+	run --separate-stderr llrun -q -w --no-policy -m -s Process.Program=forks \
+		-- "$TESTS/seccomp" -c mlockall "$TESTS/forks" fork
 	equal "$status" 0
 	equal "$stderr" "$(grep -m1 '^llrun: MemoryLock= failed: mlockall: EPERM' <<<"$stderr")"
 	equal "$(row who=child-thread1 <<<"$output" | wc -l)" 1

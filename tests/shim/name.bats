@@ -48,21 +48,24 @@ named() { row when=named <<<"$output" | field "$1" | xargs; }
 # Two movers at once must not count a CPU twice: then the next threads would find it loaded.
 @test "after 600 names given by creators the CPUs are as free as before" {
 	need_cpus 2
-	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 '[Thread rx*]' CPUAffinity=0-1 '[Thread *]' CPUAffinity=0-1)" \
+	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 '[Thread rx*]' CPUAffinity=0-1 \
+		'[Thread *]' CPUAffinity=0-1)" \
 		-- "$TESTS/threads" -n 2 -r 300 -N rx -P
 	equal "$(tail -n 2 <<<"$(row when=named <<<"$output" | field cpus)" | sort | xargs)" "0 1"
 }
 
 @test "a name that a thread has only inherited matches nothing" {
 	need_cpus 2
-	run llrun -q -p "$(rules '[Thread threads]' CPUAffinity=1 '[Thread main]' CPUAffinity=0 '[Process]' CPUAffinity=0)" \
+	run llrun -q -p "$(rules '[Thread threads]' CPUAffinity=1 '[Thread main]' CPUAffinity=0 \
+		'[Process]' CPUAffinity=0)" \
 		-- "$TESTS/threads" -n 3
 	equal "$(row comm=threads <<<"$output" | field cpus | xargs)" "0 0 0 0"
 }
 
 @test "the first match in file order, by what is known at creation or by name" {
 	need_cpus 2
-	run llrun -q -p "$(rules '[Thread index=1]' CPUAffinity=0 '[Thread rx*]' CPUAffinity=1 '[Thread *]' CPUAffinity=0)" \
+	run llrun -q -p "$(rules '[Thread index=1]' CPUAffinity=0 '[Thread rx*]' CPUAffinity=1 \
+		'[Thread *]' CPUAffinity=0)" \
 		-- "$TESTS/threads" -n 3 -N rx
 	equal "$(named cpus)" "0 1 1"
 }
@@ -134,11 +137,13 @@ named() { row when=named <<<"$output" | field "$1" | xargs; }
 	equal "$(look threads "$pid" | grep -E 'comm=(C2 CompilerThre|GC Thread#)' | field cpus | sort -u)" 1
 	equal "$(look threads "$pid" | grep -E 'comm=(VM Thread|Signal Dispatch)' | field cpus | sort -u)" 0
 }
-java_names_its_threads() { look threads "$pid" | grep -qE 'comm=C2 CompilerThre' && look threads "$pid" | grep -qE 'comm=GC Thread#1'; }
+java_names_its_threads() { look threads "$pid" | grep -qE 'comm=C2 CompilerThre' && look threads "$pid" \
+	| grep -qE 'comm=GC Thread#1'; }
 
 @test "a thread made behind our back has its creator's class, and its own once it names itself" {
 	need_cpus 2
-	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 Nice=2 '[Thread rx*]' CPUAffinity=1 Nice=4)" -- "$TESTS/behind" rx
+	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 Nice=2 '[Thread rx*]' CPUAffinity=1 Nice=4)" \
+		-- "$TESTS/behind" rx
 	equal "$(row who=born <<<"$output" | field cpus)" 0
 	equal "$(row who=named <<<"$output" | field cpus) $(row who=named <<<"$output" | field nice)" "1 4"
 	# a name that no rule has: the class of [Process]

@@ -8,7 +8,8 @@ setup() { launch=$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status); }
 # A child by each way, under CPU 1 and nice 3: "CPUS NICE" of it
 # shellcheck disable=SC2154 # bats sets output
 child() {
-	run --separate-stderr llrun -q -w --no-policy -c 1 -s Process.Nice=3 -s "Process.Children=$1" -- "$TESTS/forks" "${@:2}"
+	run --separate-stderr llrun -q -w --no-policy -c 1 -s Process.Nice=3 -s "Process.Children=$1" \
+		-- "$TESTS/forks" "${@:2}"
 	equal "$status" 0
 	equal "$(row who=parent <<<"$output" | field cpus) $(row who=parent <<<"$output" | field nice)" "1 3"
 	output=$(grep -v ^who=parent <<<"$output")
@@ -112,7 +113,8 @@ ways=('exec "SERVER" -n 4' '"SERVER" -n 4; exit $?' 'setsid "SERVER" -n 4 & wait
 	need_cpus 2
 	local way
 	for way in "${ways[@]}"; do
-		run llrun -q --no-policy -c 1,0 -s Process.Program=threads -- "$(server_script "${way/SERVER/$TESTS/threads}")"
+		run llrun -q --no-policy -c 1,0 -s Process.Program=threads \
+			-- "$(server_script "${way/SERVER/$TESTS/threads}")"
 		equal "$status" 0
 		equal "$(row when=start <<<"$output" | field cpus | xargs)" "0 1 0 1 0"
 		equal "$(row who=script <<<"$output" | field cpus)" "$launch"
@@ -159,7 +161,8 @@ ways=('exec "SERVER" -n 4' '"SERVER" -n 4; exit $?' 'setsid "SERVER" -n 4 & wait
 @test "forked workers have CPUs of their own" {
 	need_cpus 2
 	# The workers' own threads, which come and go meanwhile, take no CPU of theirs.
-	start llrun -q -p "$(rules '[Process]' CPUAffinity=0-1 '[Thread index=1]' CPUAffinity=1 CPUPlacement=share)" -- "$TESTS/forks" workers 4
+	start llrun -q -p "$(rules '[Process]' CPUAffinity=0-1 '[Thread index=1]' CPUAffinity=1 CPUPlacement=share)" \
+		-- "$TESTS/forks" workers 4
 	wait_for workers 4
 	# with the parent on CPU 0: the second CPU first
 	equal "$(grep -E $'^who=(parent|worker[0-9]+)\t' "$out" | field cpus | sort | xargs)" "0 0 0 1 1"
@@ -170,7 +173,8 @@ workers() { (($(grep -cE '^who=worker[0-9]+	' "$out") == $1)); }
 	local n
 	n=$(nproc)
 	((n >= 4)) || skip_or_fail "needs 4 CPUs, $n to be used"
-	start llrun -q -p "$(rules '[Process]' CPUAffinity=allowed '[Thread index=1]' CPUPlacement=share)" -- "$TESTS/forks" workers $((n - 1))
+	start llrun -q -p "$(rules '[Process]' CPUAffinity=allowed '[Thread index=1]' CPUPlacement=share)" \
+		-- "$TESTS/forks" workers $((n - 1))
 	wait_for workers $((n - 1))
 	equal "$(grep -E '^who=(parent|worker[0-9]+)	' "$out" | field cpus | sort -u | wc -l)" "$n"
 }

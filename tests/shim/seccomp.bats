@@ -31,7 +31,8 @@ hard() {
 @test "OnError=ignore: not a word" {
 	need_cpus 2
 	need_fifo
-	run --separate-stderr llrun -q --no-policy -s Process.OnError=ignore -s 'Thread *.CPUAffinity=1' -s 'Thread *.CPUSchedulingPolicy=fifo' \
+	run --separate-stderr llrun -q --no-policy -s Process.OnError=ignore -s 'Thread *.CPUAffinity=1' \
+		-s 'Thread *.CPUSchedulingPolicy=fifo' \
 		-s 'Thread *.CPUSchedulingPriority=7' -- "$TESTS/seccomp" "$TESTS/threads" -n 3
 	equal "$status" 0
 	equal "$stderr" ""
@@ -56,7 +57,8 @@ hard() {
 	need_cpus 2
 	run "$TESTS/seccomp" -m true
 	((status == 0)) || skip_or_fail "PR_SET_MDWE is refused here"
-	run --separate-stderr "$TESTS/seccomp" -m "$LLRUN" -q --no-policy -s 'Thread *.CPUAffinity=1' -d -- "$TESTS/threads" -n 2
+	run --separate-stderr "$TESTS/seccomp" -m "$LLRUN" -q --no-policy -s 'Thread *.CPUAffinity=1' -d \
+		-- "$TESTS/threads" -n 2
 	equal "$status" 0
 	equal "$stderr" ""
 	equal "$(row when=start cpus=1 <<<"$output" | wc -l)" 3

@@ -10,7 +10,8 @@ load rules
 	run llrun -q --no-policy -d -- "$TESTS/sockets"
 	# all of them, but MPTCP on a kernel that has the option not for it (before 5.17), or has no MPTCP
 	equal "$(grep -E "$tcp" <<<"$output" | grep -v -e own-nodelay-off -e -262 -e fd=-1 | field nodelay | sort -u)" 1
-	if grep -q $'proto=262' <<<"$output"; then need_kernel 5.17 && equal "$(row proto=262 <<<"$output" | field nodelay | sort -u)" 1; fi
+	if grep -q $'proto=262' <<<"$output"; then need_kernel 5.17 && equal "$(row proto=262 <<<"$output" \
+		| field nodelay | sort -u)" 1; fi
 	# but for that option, all lines are as without us: descriptors, flags, errno, families, errors
 	equal "$(sed -E "/$tcp/s/nodelay=1/nodelay=0/" <<<"$output")" "$(sed -E "/$tcp/s/nodelay=1/nodelay=0/" <<<"$bare")"
 	equal "$(row who=own-nodelay-off <<<"$output" | field nodelay)" 0
@@ -23,7 +24,8 @@ load rules
 	need strace
 	strace -o /dev/null true 2>/dev/null || skip_or_fail "strace is not permitted here"
 	local log=$BATS_TEST_TMPDIR/strace calls sockets
-	llrun -q --no-policy -d -s Process.Program=sockets -- strace -f -e trace=socket,setsockopt -o "$log" "$TESTS/sockets" >/dev/null
+	llrun -q --no-policy -d -s Process.Program=sockets \
+		-- strace -f -e trace=socket,setsockopt -o "$log" "$TESTS/sockets" >/dev/null
 	sockets=$(grep -cE 'socket\(AF_INET6?, SOCK_STREAM.* = [0-9]' "$log")
 	calls=$(grep -c 'TCP_NODELAY, \[1\]' "$log")
 	equal "$calls" "$sockets"
@@ -115,7 +117,8 @@ s = socket.create_server(("127.0.0.1", 0)); c = socket.create_connection(s.getso
 print(*[x.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for x in (s, c, a)])'
 	equal "$output" "1 1 1"
 	need node
-	start llrun -q --no-policy -s 'Socket tcp.UserTimeoutSec=5s' -- node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => {
+	start llrun -q --no-policy -s 'Socket tcp.UserTimeoutSec=5s' \
+		-- node -e 'const s = require("net").createServer().listen(0, "127.0.0.1", () => {
 		const c = require("net").connect(s.address().port, "127.0.0.1", () => console.log("ready")); })'
 	wait_ready
 	equal "$(look sockets "$pid" | field usertimeout | sort -u)" 5000

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# shim/thread.c and shim/place.c: new threads are placed before they run, each on a CPU of its own, and else are as without us.
+# shim/thread.c and shim/place.c: new threads are placed before they run, each on a CPU of its own; else they are as
+# without us.
 load ../lib
 load rules
 
@@ -68,7 +69,7 @@ everything() {
 	need_cpus 2
 	run llrun -q --no-policy -s 'Thread index=1-9.CPUAffinity=1' -- "$TESTS/cxx"
 	all_ok
-	equal "$(row cpus=1 <<<"$output" | field who | xargs)" "1 2 3 async"
+	equal "$(row cpus=1 <<<"$output" | grep -v ^who=main | field who | xargs)" "1 2 3 async"
 }
 
 @test "spread: one CPU each in the order of creation, main first; then around again" {
@@ -80,7 +81,8 @@ everything() {
 
 @test "slots are given back: 300 rounds of two threads find the same two CPUs" {
 	need_cpus 2
-	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 '[Thread *]' CPUAffinity=0-1)" -- "$TESTS/threads" -n 2 -r 300
+	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 '[Thread *]' CPUAffinity=0-1)" \
+		-- "$TESTS/threads" -n 2 -r 300
 	# Thread * has no main: that has a section of its own.
 	equal "$(row when=start cpus=0 <<<"$output" | wc -l)" 301
 	equal "$(row when=start cpus=1 <<<"$output" | wc -l)" 300
@@ -104,13 +106,16 @@ everything() {
 
 @test "spill: the threads that find no CPU left share the housekeeping CPUs under SCHED_OTHER" {
 	need_cpus 2
-	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 '[Thread *]' CPUAffinity=1 CPUOverflow=spill Nice=4)" -- "$TESTS/threads" -n 3
+	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 '[Thread *]' CPUAffinity=1 CPUOverflow=spill Nice=4)" \
+		-- "$TESTS/threads" -n 3
 	local rest
 	rest=$(starts cpus)
 	equal "${rest%% *}" 1
 	lacks "${rest#* }" '^1 |^1$'
 	need_fifo
-	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 '[Thread *]' CPUAffinity=1 CPUOverflow=spill CPUSchedulingPolicy=fifo CPUSchedulingPriority=7)" -- "$TESTS/threads" -n 3
+	run llrun -q -p "$(rules '[Thread main]' CPUAffinity=0 \
+		'[Thread *]' CPUAffinity=1 CPUOverflow=spill CPUSchedulingPolicy=fifo CPUSchedulingPriority=7)" \
+			-- "$TESTS/threads" -n 3
 	equal "$(starts policy)" "fifo other other"
 }
 
@@ -123,7 +128,8 @@ everything() {
 
 @test "index=: by the order of creation; the rest get the class of [Process]" {
 	need_cpus 2
-	run llrun -q --no-policy -s Process.CPUAffinity=0 -s 'Thread index=2-3 index=5.CPUAffinity=1' -- "$TESTS/threads" -n 6
+	run llrun -q --no-policy -s Process.CPUAffinity=0 -s 'Thread index=2-3 index=5.CPUAffinity=1' \
+		-- "$TESTS/threads" -n 6
 	equal "$(starts cpus)" "0 1 1 0 1 0"
 }
 
@@ -132,7 +138,8 @@ everything() {
 	local program
 	for program in "$TESTS/starts" "$BATS_TEST_TMPDIR/starts"; do
 		[[ -e $program ]] || gcc -no-pie -O1 -pthread -o "$program" "$ROOT/tests/programs/starts.c" || skip_or_fail "no gcc here"
-		run llrun -q -p "$(rules '[Process]' CPUAffinity=0 '[Thread start=works]' CPUAffinity=1 '[Thread start=exported]' Nice=2)" -- "$program"
+		run llrun -q -p "$(rules '[Process]' CPUAffinity=0 '[Thread start=works]' CPUAffinity=1 \
+			'[Thread start=exported]' Nice=2)" -- "$program"
 		equal "$(row cpus=1 <<<"$output" | field who | xargs)" "works1 works2"
 		equal "$(row nice=2 <<<"$output" | field who | xargs)" exported
 	done
@@ -178,7 +185,8 @@ everything() {
 	need_fifo
 	local each
 	for each in fifo rr; do
-		run llrun -q --no-policy -s "Thread index=2.CPUSchedulingPolicy=$each" -s 'Thread index=2.CPUSchedulingPriority=12' \
+		run llrun -q --no-policy -s "Thread index=2.CPUSchedulingPolicy=$each" \
+			-s 'Thread index=2.CPUSchedulingPriority=12' \
 			-- "$TESTS/threads" -n 3
 		equal "$(starts policy)" "other $each other"
 		equal "$(starts prio)" "0 12 0"
@@ -186,7 +194,8 @@ everything() {
 }
 
 @test "nice, batch and idle, which an attr cannot carry" {
-	run llrun -q -p "$(rules '[Thread index=1]' Nice=7 '[Thread index=2]' CPUSchedulingPolicy=batch '[Thread index=3]' CPUSchedulingPolicy=idle)" -- "$TESTS/threads" -n 4
+	run llrun -q -p "$(rules '[Thread index=1]' Nice=7 '[Thread index=2]' CPUSchedulingPolicy=batch \
+		'[Thread index=3]' CPUSchedulingPolicy=idle)" -- "$TESTS/threads" -n 4
 	equal "$(starts nice)" "7 0 0 0"
 	equal "$(starts policy)" "other batch idle other"
 }
@@ -207,7 +216,8 @@ everything() {
 @test "EPERM found by llrun itself: left out with its cause, and the threads still pinned" {
 	need_cpus 2
 	if ((EUID != 0)) && [[ $(ulimit -r) != 0 ]]; then skip_or_fail "RLIMIT_RTPRIO is not 0"; fi
-	run --separate-stderr as_nobody llrun --no-policy -w -s 'Thread *.CPUAffinity=1' -s 'Thread *.CPUSchedulingPolicy=fifo' \
+	run --separate-stderr as_nobody llrun --no-policy -w -s 'Thread *.CPUAffinity=1' \
+		-s 'Thread *.CPUSchedulingPolicy=fifo' \
 		-s 'Thread *.CPUSchedulingPriority=7' -- "$TESTS/threads" -n 2
 	equal "$status" 0
 	matches "$stderr" 'RLIMIT_RTPRIO is 0 .*left out'
@@ -242,11 +252,12 @@ everything() {
 	equal "$(row who=thread <<<"$output" | field cpus)" 0
 }
 
-# Case 26 (a): no placement cures a waiter that yields to a lower priority on its own CPU; llrun warns, and passes it on.
+# Case 26 (a): no placement cures a waiter that yields to a lower priority on its own CPU; llrun warns.
 @test "two real-time priorities on one CPU: started as asked, with a warning" {
 	need_cpus 2
 	need_fifo
-	run --separate-stderr llrun -p "$(rules '[Thread low]' CPUAffinity=1 CPUSchedulingPolicy=fifo CPUSchedulingPriority=10 \
+	run --separate-stderr llrun -p "$(rules \
+		'[Thread low]' CPUAffinity=1 CPUSchedulingPolicy=fifo CPUSchedulingPriority=10 \
 		'[Thread high]' CPUAffinity=1 CPUSchedulingPolicy=fifo CPUSchedulingPriority=20)" -- "$TESTS/threads" -n 1
 	matches "$stderr" 'warning: CPU 1 is given to real-time threads of priority (10 and 20|20 and 10)'
 	equal "$status" 0
@@ -258,16 +269,19 @@ everything() {
 	need_fifo
 	need prlimit
 	run --separate-stderr prlimit --rttime=200000:200000 "$LLRUN" --no-policy -s 'Thread index=1.CPUAffinity=1' \
-		-s 'Thread index=1.CPUSchedulingPolicy=fifo' -s 'Thread index=1.CPUSchedulingPriority=10' -- "$TESTS/rtwait" spin 20
+		-s 'Thread index=1.CPUSchedulingPolicy=fifo' -s 'Thread index=1.CPUSchedulingPriority=10' \
+			-- "$TESTS/rtwait" spin 20
 	matches "$stderr" 'warning: RLIMIT_RTTIME is 200000 us'
 	equal "$status" 137
 }
 
 @test "a creator with SCHED_RESET_ON_FORK: its threads get what their rule says" {
 	need_fifo
-	run llrun -q --no-policy -s 'Thread index=1-9.CPUSchedulingPolicy=fifo' -s 'Thread index=1-9.CPUSchedulingPriority=7' \
+	run llrun -q --no-policy -s 'Thread index=1-9.CPUSchedulingPolicy=fifo' \
+		-s 'Thread index=1-9.CPUSchedulingPriority=7' \
 		-- "$TESTS/creators" reset
-	equal "$(row who=thread <<<"$output" | field policy | xargs) $(row who=thread <<<"$output" | field prio | xargs)" \
+	equal "$(row who=thread <<<"$output" | field policy | xargs) $(row who=thread <<<"$output" | field prio \
+		| xargs)" \
 		"fifo fifo fifo 7 7 7"
 }
 
@@ -295,7 +309,8 @@ everything() {
 	need_cpus 2
 	(($(ulimit -u) == 0)) && skip_or_fail "no processes"
 	[[ $(ulimit -u) == unlimited ]] || (($(ulimit -u) > 6000)) || skip_or_fail "RLIMIT_NPROC is $(ulimit -u)"
-	(($(</proc/sys/kernel/threads-max) > 8000 && $(</proc/sys/vm/max_map_count) > 12000)) || skip_or_fail "too few threads allowed"
+	(($(</proc/sys/kernel/threads-max) > 8000 \
+		&& $(</proc/sys/vm/max_map_count) > 12000)) || skip_or_fail "too few threads allowed"
 	run --separate-stderr llrun -q --no-policy -w -c 0-1 -- "$TESTS/threads" -n 4200
 	((status == 0)) || skip_or_fail "this machine takes no 4200 threads: $stderr"
 	equal "$(row when=start <<<"$output" | wc -l)" 4201
@@ -332,7 +347,8 @@ everything() {
 	OMP_NUM_THREADS=2 OMP_PROC_BIND=true OMP_PLACES='{1},{0}' run llrun -q --no-policy -c 0-1 -- "$TESTS/omp"
 	equal "$status" 0
 	equal "$(row who=0 <<<"$output" | field cpus) $(row who=1 <<<"$output" | field cpus)" "1 0"
-	OMP_NUM_THREADS=2 OMP_PROC_BIND=true OMP_PLACES='{1},{0}' run llrun -q --no-policy -c 0-1 -s Process.OwnAffinity=override \
+	OMP_NUM_THREADS=2 OMP_PROC_BIND=true OMP_PLACES='{1},{0}' run llrun -q --no-policy -c 0-1 \
+		-s Process.OwnAffinity=override \
 		-- "$TESTS/omp"
 	equal "$status" 0
 	equal "$(row who=0 <<<"$output" | field cpus) $(row who=1 <<<"$output" | field cpus)" "0 1"

@@ -58,7 +58,15 @@ hint sibling-other -c 2
 hint starved -c housekeeping -f 50
 hint quiet -q -c housekeeping -f 50
 
+# The kernel moves a running thread off its CPU; one that sleeps stays pinned to it until it wakes.
+"$LLRUN" -c isolated "$TESTS/spin" -s 1000 >/dev/null &
+until [[ $(ls "/proc/$!/task" | wc -l) == 5 ]]; do sleep 0.1; done
+sleep 1
+run status-before "$LLRUN" --status $!
 echo 0 >$cpu/cpu5/online
+sleep 1
+run status-offline "$LLRUN" --status $!
+kill $!
 run offline-5 "$LLRUN" -c 5 /bin/true
 run offline-list "$LLRUN" -c 4-7 /bin/true
 run offline-word "$LLRUN" -c isolated "$TESTS/spin" -n 3 -s 0.5
@@ -242,6 +250,15 @@ silent() { # NAME...
 	result offline-word
 	equal "$status" 0
 	equal "$(grep -E '^who=[1-3]' <<<"$output" | field cpus | sort | xargs)" "4 6 7"
+}
+
+# From then on the thread may run on all CPUs, the housekeeping ones too; nothing else tells.
+@test "--status tells that a CPU went offline under a thread" {
+	result status-before
+	equal "$status" 0
+	result status-offline
+	equal "$status" 1
+	matches "$output" '\[Process\] +5 +0-[0-9,-]+ .*drift'
 }
 
 @test "with SMT switched off: the cores that are left; back on, the CPU can be had again" {
