@@ -4,10 +4,17 @@
 #include <string.h>
 #include "launcher.h"
 
+/* Where a value comes from; a list key has a place for each of its assignments. */
 static const char *at(const struct value *v)
 {
-	return !v->items ? "default" : v->items->at.line ?
-	       memory_printf("%s:%u", v->items->at.file, v->items->at.line) : v->items->at.file;
+	const char *places = "";
+
+	for (const struct item *i = v->items; i; i = i->next) {
+		const char *place = i->at.line ? memory_printf("%s:%u", i->at.file, i->at.line) : i->at.file;
+
+		places = memory_printf("%s%s%s", places, *places ? ", " : "", place);
+	}
+	return v->items ? places : "default";
 }
 
 static const char *text_of(const struct value *v, const struct key *k)

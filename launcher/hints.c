@@ -1,4 +1,5 @@
 /* hints.c - what will hurt, though it can be done.  One line each, never a reason not to start. */
+#include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -144,13 +145,46 @@ static void overruled_options(const struct policy *p, struct findings *f)
 	}
 }
 
-void hints(const struct policy *p, struct topology *t, const struct plan *plan, struct findings *f)
+/* Who comes from taskset expects what a shell starts to be placed like the shell. */
+static void children_of_a_shell(const struct policy *p, const struct target *target, const struct plan *plan, struct findings *f)
+{
+	static const char *const shells[] = {"sh", "dash", "bash", "zsh", "ksh", "busybox", "mksh"};
+
+	if (p->process.value[K_Children].items || p->process.value[K_Program].items || !plan->rule[0].has)
+		return;
+	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+		if (strcmp(target->executable_base, shells[i]) == 0)
+			finding(f, FINDING_NOTE, "%s is a shell: the programs that it starts get back the launch-time CPUs and scheduling, "
+				"unless it execs them; Children=all covers them, Program=NAME the one that is meant", target->base);
+}
+
+/* Nice values only go up without a right: a thread made by one with a higher value cannot come back down. */
+static void stuck_nice(const struct plan *plan, struct findings *f)
+{
+	struct rlimit limit = {0, 0};
+	int highest = plan->launch.nice, lowest = 19;
+
+	for (uint32_t i = 0; i < plan->n_rules; i++) {
+		if (!(plan->rule[i].has & HAS_NICE))
+			return;
+		highest = plan->rule[i].nice > highest ? plan->rule[i].nice : highest;
+		lowest = plan->rule[i].nice < lowest ? plan->rule[i].nice : lowest;
+	}
+	getrlimit(RLIMIT_NICE, &limit);
+	if (plan->n_rules > 1 && lowest < highest && (rlim_t)(20 - lowest) > limit.rlim_cur && !capability_after_exec(CAP_SYS_NICE))
+		finding(f, FINDING_NOTE, "threads with Nice=%d that one with Nice=%d creates keep that: going down needs LimitNICE=%d "
+			"or CAP_SYS_NICE", lowest, highest, lowest);
+}
+
+void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, struct findings *f)
 {
 	for (const struct message *m = p->warnings; m; m = m->next)
 		finding(f, FINDING_NOTE, "%s", m->text);
 	for (const struct message *m = t->notes; m; m = m->next)
 		finding(f, FINDING_CAUSE, "%s", m->text);
 	overruled_options(p, f);
+	children_of_a_shell(p, target, plan, f);
+	stuck_nice(plan, f);
 	starved_housekeeping(t, plan, f);
 	real_time_limit(plan, f);
 	unbalanced(t, plan, f);

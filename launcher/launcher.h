@@ -100,7 +100,7 @@ bool covers(const struct policy *p, const struct target *target);
 const char *needs_shim(const struct policy *p, bool sockets_only, int *severity); /* severity: the strictest OnError= among them */
 
 /* hints.c: what will hurt, though it can be done. */
-void hints(const struct policy *p, struct topology *t, const struct plan *plan, struct findings *f);
+void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, struct findings *f);
 
 /* permission.c: may the program do what the plan leaves to the shim?  Found by trying; what it may not is left out. */
 void permission_check(const struct policy *p, struct plan *plan, struct findings *f);

@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 	}
 	apply_limits(&policy, &findings);
 	permission_check(&policy, &plan, &findings);
-	hints(&policy, &topology, &plan, &findings);
+	hints(&policy, &topology, &target, &plan, &findings);
 	/*
 	 * Under --explain as well: this process ends after it, and only trying tells what the kernel would refuse.  Not for
 	 * a machine that is only explained (LLRUN_SYSROOT): this kernel has not got its CPUs.

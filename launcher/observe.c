@@ -59,6 +59,12 @@ static char *field(const char *text, const char *name)
 	return NULL;
 }
 
+/* Behind a refusal: all of it goes by the rights of ptrace(2), PTRACE_MODE_ATTACH or _READ. */
+static const char *advice(void)
+{
+	return geteuid() ? "; run as root or as its user (and see kernel.yama.ptrace_scope)" : "; it may not be traced from here";
+}
+
 static bool is_number(const char *text)
 {
 	return *text && strspn(text, "0123456789") == strlen(text);
@@ -193,14 +199,14 @@ static uintptr_t find_ledger(pid_t pid, size_t *size, const char **why)
 	bool found = false;
 
 	if (!maps) {
-		*why = memory_printf("/proc/%d/maps: %s; run as root or as its user", (int)pid, strerror(errno));
+		*why = memory_printf("/proc/%d/maps: %s%s", (int)pid, strerror(errno), advice());
 		return 0;
 	}
 	errno = 0;
 	while (!found && fgets(line, sizeof line, maps))
 		found = strstr(line, "memfd:" LEDGER_NAME) && sscanf(line, "%lx-%lx", &from, &to) == 2;
 	if (!found)
-		*why = errno ? memory_printf("/proc/%d/maps: %s; run as root or as its user", (int)pid, strerror(errno)) :
+		*why = errno ? memory_printf("/proc/%d/maps: %s%s", (int)pid, strerror(errno), advice()) :
 			       memory_printf("process %d was not started by llrun, or not covered (-p POLICY judges it all the same)", (int)pid);
 	fclose(maps);
 	*size = to - from;
@@ -222,7 +228,7 @@ struct ledger *observe_ledger(pid_t pid, const char **why)
 	from = (struct iovec){(void *)address, size};
 	n = process_vm_readv(pid, &to, 1, &from, 1, 0);
 	if (n < 0) {
-		*why = memory_printf("its ledger cannot be read: %s; run as root or as its user (and see kernel.yama.ptrace_scope)", strerror(errno));
+		*why = memory_printf("its ledger cannot be read: %s%s", strerror(errno), advice());
 		return NULL;
 	}
 	if ((size_t)n < sizeof *ledger || ledger->magic != LEDGER_MAGIC) {
@@ -298,7 +304,7 @@ bool observe_files(pid_t pid, struct socket_state **sockets, struct epoll_state 
 			continue;
 		fd = (int)syscall(SYS_pidfd_getfd, pidfd, atoi(d->d_name), 0);
 		if (fd < 0 && errno != EBADF) {
-			*why = memory_printf("pidfd_getfd: %s; run as root or as its user", strerror(errno));
+			*why = memory_printf("pidfd_getfd: %s%s", strerror(errno), advice());
 			ok = false;
 		}
 		if (fd >= 0 && socket)

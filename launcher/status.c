@@ -112,11 +112,12 @@ static const char *why_cpus(const struct view *v, const struct record *r, const 
 	if (r && r->flags & RECORD_OWN_CPUS)
 		return "the program set its CPUs itself";
 	cpuset_minus(&rest, &v->cpuset);
+	/* cpuset.cpus.effective has no offline CPUs. */
 	if (v->cpuset_known && !cpuset_empty(&rest))
-		return memory_printf("its cpuset no longer allows CPU %s", cpuset_format(&rest, list, sizeof list));
+		return memory_printf("CPU %s went offline, or its cpuset no longer allows it", cpuset_format(&rest, list, sizeof list));
 	if (r && r->flags & RECORD_REFUSED)
 		return memory_printf("its CPUs were refused: %s", strerror(r->error));
-	return "its CPUs were changed since, by taskset or the like";
+	return "its CPUs were changed since, by taskset or the like, or by the kernel when a CPU went offline";
 }
 
 static const char *why_sched(const struct record *r)
@@ -402,13 +403,19 @@ static void show(struct view *v, struct json *out)
 
 /* --- the command --- */
 
-/* What was wanted, as the ledger keeps it: of the process itself or, in a forked worker, of the one that made it. */
-static const struct plan *plan_of(const struct ledger *ledger, const char **why)
+/* What was wanted, as the ledger keeps it. */
+static const struct plan *plan_of(pid_t pid, const struct ledger *ledger, const char **why)
 {
 	struct plan *plan = memory_get(sizeof *plan);
 
-	if (plan_decode(plan, ledger->plan))
+	if (plan_decode(plan, ledger->plan)) {
+		/* CPUSchedulingResetOnFork=: its children keep all of the policy but that. */
+		for (uint32_t i = 0; plan->reset_on_fork && pid != plan->pid && i < plan->n_rules; i++) {
+			plan->rule[i].policy = SCHED_OTHER;
+			plan->rule[i].priority = 0;
+		}
 		return plan;
+	}
 	*why = "the plan in its ledger is damaged";
 	return NULL;
 }
@@ -426,7 +433,7 @@ int status(const char *subject, const struct plan *wanted, long watch, bool as_j
 		if (v.pid && !wanted)
 			v.ledger = observe_ledger(v.pid, &why);
 		if (v.ledger)
-			v.plan = plan_of(v.ledger, &why);
+			v.plan = plan_of(v.pid, v.ledger, &why);
 		if (v.plan && v.pid)
 			v.threads = observe_threads(v.pid, &why);
 		if (!v.threads) {

@@ -407,6 +407,33 @@ static struct section *find_section(struct policy *p, const char *title)
 	return NULL;
 }
 
+/* Does the section take what this selector chooses?  (Of sockets: there is one tcp and one udp.) */
+static bool takes(const struct section *s, const struct selector *selector)
+{
+	for (const struct selector *e = s->selectors; e; e = e->next)
+		if (e->kind == SELECT_ALL || e->kind == selector->kind)
+			return true;
+	return false;
+}
+
+/*
+ * A section of the command line's, before the file's.  For sockets it begins with what the file says of them, so that -d
+ * adds to a [Socket *] and does not hide it.
+ */
+static struct section *add_section(struct policy *p, struct source at, const char *title)
+{
+	struct section *s = open_section(p, at, title, true);
+
+	if (!s || s->kind != S || !s->selectors)
+		return s;
+	for (const struct section *file = s->next; file; file = file->next)
+		if (takes(file, s->selectors)) {
+			memcpy(s->value, file->value, sizeof s->value);
+			break;
+		}
+	return s;
+}
+
 void policy_set(struct policy *p, const char *option, const char *assignment)
 {
 	struct source at = {option, 0};
@@ -429,7 +456,7 @@ void policy_set(struct policy *p, const char *option, const char *assignment)
 	title = trim(assignment, (size_t)(dot - assignment));
 	s = strcmp(title, "Process") == 0 ? &p->process : find_section(p, title);
 	if (!s) /* in front: what the command line adds goes before the file */
-		s = open_section(p, at, title, true);
+		s = add_section(p, at, title);
 	if (s)
 		assign(p, s, at, memory_copy(dot + 1, (size_t)(equals - dot - 1)), trim(equals + 1, strlen(equals + 1)), false);
 }

@@ -104,6 +104,8 @@ static bool initialise(void)
 		refused(first, NOTICE_PLAN, "no memory or no thread-specific key is left for the shim: nothing is applied", 0);
 		return false;
 	}
+	if (!first && plan.reset_on_fork && getpid() != plan.pid)
+		process_forget_scheduling();
 	process_mark_covered();
 	place_main(first);
 	int error = lock_memory();

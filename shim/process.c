@@ -39,12 +39,12 @@ enum coverage process_coverage(char mark)
 	bool started = getpid() == plan.pid;
 	bool first = mark == 'w';
 
+	if (!first && plan.children == CHILDREN_ALL)
+		return COVERED;
 	if (plan.named_programs && !names_this_program())
 		return first ? NOT_YET : RESET;
 	if (plan.named_programs ? first || started : started)
 		return first ? COVERED_FIRST : COVERED;
-	if (plan.children == CHILDREN_ALL)
-		return COVERED;
 	if (plan.children == CHILDREN_SAME && (plan.named_programs || names_this_program()))
 		return COVERED;
 	return RESET;
@@ -142,6 +142,16 @@ void process_reset(bool exec)
 		remove_entry(e);
 }
 
+/* CPUSchedulingResetOnFork=: a child that keeps the policy keeps the rest of it; it and its threads stay under SCHED_OTHER. */
+void process_forget_scheduling(void)
+{
+	for (uint32_t i = 0; i < plan.n_rules; i++) {
+		plan.rule[i].policy = SCHED_OTHER;
+		plan.rule[i].priority = 0;
+	}
+	plan.reset_on_fork = 0;
+}
+
 /* fork() and daemon() come here; vfork, posix_spawn, system and popen do not, and exec at once (pthread_atfork(3)). */
 static void forked(void)
 {
@@ -168,6 +178,8 @@ static void forked(void)
 	own = old ? atomic_load(&old->flags) & (RECORD_OWN_CPUS | RECORD_OWN_SCHED) : 0;
 	atomic_fetch_add(&ledger->processes, 1);
 	forget_threads();
+	if (plan.reset_on_fork)
+		process_forget_scheduling();
 	uint32_t rule = rule_of_main();
 	r = record_take(rule, rule);
 	if (r) {

@@ -81,6 +81,7 @@ enum coverage { COVERED_FIRST, COVERED, RESET, NOT_YET };
 enum coverage process_coverage(char mark);
 void process_mark_covered(void);
 void process_reset(bool exec); /* back to the launch-time class; with exec also the caller's environment */
+void process_forget_scheduling(void); /* in a child under CPUSchedulingResetOnFork= */
 void process_watch_forks(void);
 
 /* notice.c: one line on stderr, once a kind, if fd 2 is still the file that it was at start. */

@@ -31,8 +31,10 @@ title() { printf '\n%s\n' "$1"; }
 row() { printf '  %-58s %11s %8s  %-15s %s\n' "$@"; }
 missing() { row "$1" '' '' '' "${2:-not installed}"; }
 
-# at_most VALUE TARGET: the last column.
-at_most() { awk -v v="$1" -v t="$2" 'BEGIN { printf "target <= %s: %s\n", t, v <= t ? "met" : "MISSED" }'; }
+# at_most VALUE TARGET: the last column.  What could not be measured is never met.
+at_most() {
+	awk -v v="$1" -v t="$2" 'BEGIN { printf "target <= %s: %s\n", t, v !~ /^[0-9]/ ? "NOT MEASURED" : v + 0 <= t + 0 ? "met" : "MISSED" }'
+}
 
 # rows UNIT [NAME=TARGET]...: compare's lines on stdin as rows; a target is for the ratio.
 rows() {
@@ -74,7 +76,7 @@ start_part() {
 	commands+=(-- "llrun, everything in one policy" "$LLRUN" -q -p "$work/everything.policy" "$e")
 	((fifo)) && commands+=(-- "taskset, chrt" taskset -c "$last" chrt -f 10 "$e")
 	((fifo)) && have numactl && commands+=(-- "taskset, chrt, numactl" taskset -c "$last" chrt -f 10 numactl --localalloc "$e")
-	"${held[@]}" "$B/compare" "$ROUNDS" "${commands[@]}" >"$work/start" || return
+	"${held[@]}" "$B/compare" "$ROUNDS" "${commands[@]}" >"$work/start" || { missing "start to exit" "NOT MEASURED"; return; }
 	taskset_ratio=$(awk -F '\t' '$1 == "taskset -c" { print $3 }' "$work/start")
 	rows us "llrun, everything in one policy=$taskset_ratio" "llrun -c=$taskset_ratio" <"$work/start"
 	((fifo)) || missing "chrt -f" "SCHED_FIFO is not permitted here"

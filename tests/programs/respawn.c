@@ -1,4 +1,7 @@
-/* A master whose workers are killed one after the other; each shows itself and a thread.  `respawn N [zombies]`: not reaped. */
+/*
+ * A master whose workers are killed one after the other; each shows itself and a thread: `respawn N [zombies]`.
+ * zombies: they are not waited for.
+ */
 #include "show.h"
 #include <pthread.h>
 #include <signal.h>

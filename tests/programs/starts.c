@@ -1,4 +1,4 @@
-/* Shows threads of several start routines, some of them static functions, by one creator: for rules that go by start=. */
+/* Shows threads of several start routines, some of them static functions. */
 #include "show.h"
 #include <pthread.h>
 

@@ -1,4 +1,7 @@
-/* Shows threads that their creator names at once, two at a time: `threadnames ROUNDS`; or one that renames itself: `again`. */
+/*
+ * Shows threads that their creator names at once, two at a time: `threadnames ROUNDS`; or one that renames itself:
+ * `threadnames again`.
+ */
 #include "show.h"
 #include <dirent.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # jemalloc beside the shim: it makes threads of its own, and its init runs inside whoever allocates first.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 

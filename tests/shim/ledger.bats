@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shim/ledger.h: one shared mapping that an outsider can find, and no descriptor.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shim/memory.c: MemoryLock=, which neither exec nor fork keeps.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # shim/name.c: rules by name.  A name comes after creation; the thread is placed again when it gets one.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 
 by_name=(-q --no-policy -s 'Thread rx*.CPUAffinity=1' -s Process.CPUAffinity=0)
 
 # "CPUS ...": of the threads when they have their name
-# shellcheck disable=SC2154 # bats sets output
 named() { row when=named <<<"$output" | field "$1" | xargs; }
 
 @test "a thread that names itself is moved; before, it had the class of [Process]" {
@@ -137,8 +137,9 @@ named() { row when=named <<<"$output" | field "$1" | xargs; }
 	equal "$(look threads "$pid" | grep -E 'comm=(C2 CompilerThre|GC Thread#)' | field cpus | sort -u)" 1
 	equal "$(look threads "$pid" | grep -E 'comm=(VM Thread|Signal Dispatch)' | field cpus | sort -u)" 0
 }
-java_names_its_threads() { look threads "$pid" | grep -qE 'comm=C2 CompilerThre' && look threads "$pid" \
-	| grep -qE 'comm=GC Thread#1'; }
+java_names_its_threads() {
+	look threads "$pid" | grep -q 'comm=C2 CompilerThre' && look threads "$pid" | grep -q 'comm=GC Thread#1'
+}
 
 @test "a thread made behind our back has its creator's class, and its own once it names itself" {
 	need_cpus 2

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # shim/process.c: which processes keep the policy, and what the others get back.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 
 setup() { launch=$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status); }
 
 # A child by each way, under CPU 1 and nice 3: "CPUS NICE" of it
-# shellcheck disable=SC2154 # bats sets output
 child() {
 	run --separate-stderr llrun -q -w --no-policy -c 1 -s Process.Nice=3 -s "Process.Children=$1" \
 		-- "$TESTS/forks" "${@:2}"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Case 21: sanitizer builds start under the shim, their threads are placed, and nothing is reported.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 

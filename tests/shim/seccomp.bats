@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Case 28: hardened units.  What a filter refuses is said once and left out; thread creation never fails because of us.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shim/socket.c: options are set when a socket is made, on inet sockets alone; the program's own later call wins.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 
@@ -59,7 +60,8 @@ load rules
 }
 
 @test "every other option arrives" {
-	run llrun -q -p "$(rules '[Socket tcp]' UserTimeoutSec=3s NotSentLowat=16K ReceiveBuffer=64K SendBuffer=32K BusyPollSec=7us QuickAck=no)" \
+	run llrun -q -p "$(rules '[Socket tcp]' UserTimeoutSec=3s NotSentLowat=16K ReceiveBuffer=64K SendBuffer=32K \
+		BusyPollSec=7us QuickAck=no)" \
 		-- "$TESTS/sockets"
 	equal "$(row who=inet-0 <<<"$output" | field usertimeout)" 3000
 	equal "$(row who=inet-0 <<<"$output" | field lowat)" 16384

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # shim/thread.c and shim/place.c: new threads are placed before they run, each on a CPU of its own; else they are as
 # without us.
+# shellcheck disable=SC2154 # bats and lib.bash set output, stderr, status, pid, out
 load ../lib
 load rules
 
 # "CPUS CPUS ...": where the threads of the last run started, in the order of their creation; main is not among them.
-# shellcheck disable=SC2154 # bats sets output
 starts() { grep -v $'^who=0\t' <<<"$output" | row when=start | field "$1" | xargs; }
 
 # A policy that goes through every hook and every kind of rule.
@@ -137,7 +137,8 @@ everything() {
 	need_cpus 2
 	local program
 	for program in "$TESTS/starts" "$BATS_TEST_TMPDIR/starts"; do
-		[[ -e $program ]] || gcc -no-pie -O1 -pthread -o "$program" "$ROOT/tests/programs/starts.c" || skip_or_fail "no gcc here"
+		[[ -e $program ]] || gcc -no-pie -O1 -pthread -o "$program" "$ROOT/tests/programs/starts.c" ||
+			skip_or_fail "no gcc here"
 		run llrun -q -p "$(rules '[Process]' CPUAffinity=0 '[Thread start=works]' CPUAffinity=1 \
 			'[Thread start=exported]' Nice=2)" -- "$program"
 		equal "$(row cpus=1 <<<"$output" | field who | xargs)" "works1 works2"
@@ -173,12 +174,15 @@ everything() {
 	equal "$(starts nice)" "0 0"
 }
 
-@test "the caller's own affinity in an attr is respected, and overridden if so told" {
+@test "the caller's own affinity and scheduling in an attr are respected, and overridden if so told" {
 	need_cpus 2
-	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -- "$TESTS/ownaffinity" 0
-	equal "$(row who=attr <<<"$output" | field cpus)" 0
-	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -s Process.OwnAffinity=override -- "$TESTS/ownaffinity" 0
-	equal "$(row who=attr <<<"$output" | field cpus)" 1
+	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -s 'Thread *.CPUSchedulingPolicy=idle' \
+		-- "$TESTS/attrs" attr_reused explicit_other
+	all_ok
+	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -s 'Thread *.CPUSchedulingPolicy=idle' \
+		-s Process.OwnAffinity=override -- "$TESTS/attrs" attr_reused explicit_other
+	matches "$output" '^FAIL attr_reused another affinity'
+	matches "$output" '^FAIL explicit_other not SCHED_OTHER'
 }
 
 @test "real-time scheduling comes with the thread, by its attr" {

@@ -59,18 +59,19 @@ hint starved -c housekeeping -f 50
 hint quiet -q -c housekeeping -f 50
 
 # The kernel moves a running thread off its CPU; one that sleeps stays pinned to it until it wakes.
-"$LLRUN" -c isolated "$TESTS/spin" -s 1000 >/dev/null &
-until [[ $(ls "/proc/$!/task" | wc -l) == 5 ]]; do sleep 0.1; done
+"$LLRUN" -c isolated "$TESTS/spin" -s 1000 >/dev/null & pid=$!
+until [[ $(ls "/proc/$pid/task" | wc -l) == 5 ]]; do sleep 0.1; done
 sleep 1
-run status-before "$LLRUN" --status $!
+run status-before "$LLRUN" --status $pid
 echo 0 >$cpu/cpu5/online
 sleep 1
-run status-offline "$LLRUN" --status $!
-kill $!
+run status-offline "$LLRUN" --status $pid
 run offline-5 "$LLRUN" -c 5 /bin/true
 run offline-list "$LLRUN" -c 4-7 /bin/true
 run offline-word "$LLRUN" -c isolated "$TESTS/spin" -n 3 -s 0.5
 echo 1 >$cpu/cpu5/online
+run status-online "$LLRUN" --status $pid
+kill $pid
 echo off >$cpu/smt/control
 run smt-off "$LLRUN" --explain -c 'cores(isolated)' /bin/true
 run smt-off-sibling "$LLRUN" -c 2 -f 50 /bin/true
@@ -253,12 +254,15 @@ silent() { # NAME...
 }
 
 # From then on the thread may run on all CPUs, the housekeeping ones too; nothing else tells.
-@test "--status tells that a CPU went offline under a thread" {
+@test "--status tells that a CPU went offline under a thread, also when it is back" {
 	result status-before
 	equal "$status" 0
 	result status-offline
 	equal "$status" 1
-	matches "$output" '\[Process\] +5 +0-[0-9,-]+ .*drift'
+	matches "$output" '\[Process\] +5 +0-7 .*CPU 5 went offline'
+	result status-online
+	equal "$status" 1
+	matches "$output" '\[Process\] +5 +0-7 .*its CPUs were changed since.* offline'
 }
 
 @test "with SMT switched off: the cores that are left; back on, the CPU can be had again" {
