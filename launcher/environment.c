@@ -43,7 +43,7 @@ const char *shim_path(void)
 const char *shipped_directory(void)
 {
 	char resolved[PATH_MAX];
-	const char *path = memory_printf("%s/../%s", own_directory(), in_build_tree() ? "policy/shipped" : "share/llrun");
+	const char *path = memory_printf("%s/%s", own_directory(), in_build_tree() ? "shipped" : "../share/llrun");
 
 	return realpath(path, resolved) ? memory_copy(resolved, strlen(resolved)) : path;
 }

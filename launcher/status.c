@@ -140,6 +140,14 @@ static void add_problem(struct judgement *j, const char *problem)
 	j->drift = true;
 }
 
+static bool overlap(const struct cpuset *a, const struct cpuset *b)
+{
+	struct cpuset both = *a;
+
+	cpuset_and(&both, b);
+	return !cpuset_empty(&both);
+}
+
 static struct judgement judge(const struct view *v, const struct thread_state *t)
 {
 	const struct record *r = record_of(v, t->tid);
@@ -152,6 +160,8 @@ static struct judgement judge(const struct view *v, const struct thread_state *t
 	j.wanted = r && r->flags & RECORD_SPILLED ? &v->plan->housekeeping : &v->plan->rule[rule];
 	if (j.wanted->has & HAS_CPUS && !cpus_fit(j.wanted, r, t, &j.cpus))
 		add_problem(&j, why_cpus(v, r, &j.cpus));
+	else if (v->cpuset_known && !overlap(&t->cpus, &v->cpuset)) /* it sleeps: the kernel moves it when it wakes */
+		add_problem(&j, "its CPU is offline");
 	if (j.wanted->has & HAS_SCHED && (t->policy != j.wanted->policy || t->priority != j.wanted->priority))
 		add_problem(&j, why_sched(r));
 	if (j.wanted->has & HAS_NICE && !real_time(t->policy) && t->nice != j.wanted->nice)

@@ -335,26 +335,35 @@ static bool set_attr(pthread_attr_t *attr, const struct rule *rule, int cpu, int
 }
 
 /* Creates with these parts of the rule in the attr.  -1: the attr could not be built. */
-static int create_with(pthread_t *thread, const pthread_attr_t *callers, const struct record *r, int parts,
-		       void *(*routine)(void *), void *argument, int *own)
+static int create_with(pthread_t *thread, const pthread_attr_t *callers, struct record *r, int parts,
+		       void *(*routine)(void *), void *argument)
 {
 	const struct rule *rule = record_rule(r);
 	pthread_attr_t attr;
-	int error = -1;
+	int error = -1, own;
 
 	/* NULL means the default attr, which the program may have changed (pthread_setattr_default_np). */
 	if (callers ? pthread_attr_init(&attr) : pthread_getattr_default_np(&attr))
 		return -1;
-	if (copy_attr(&attr, callers, own)) {
+	if (copy_attr(&attr, callers, &own)) {
 		if (plan.own == OWN_OVERRIDE)
-			*own = 0;
+			own = 0;
+		/* Before it runs: its first steps look there, and it may have ended, and its record be another's, when we return. */
+		atomic_fetch_or(&r->flags, (uint8_t)own);
 		parts &= rule->has;
-		parts &= ~((*own & RECORD_OWN_CPUS ? HAS_CPUS : 0) | (*own & RECORD_OWN_SCHED ? HAS_SCHED : 0));
-		if (set_attr(&attr, rule, *own & RECORD_OWN_CPUS ? -1 : atomic_load(&((struct record *)r)->cpu), parts))
+		parts &= ~((own & RECORD_OWN_CPUS ? HAS_CPUS : 0) | (own & RECORD_OWN_SCHED ? HAS_SCHED : 0));
+		if (set_attr(&attr, rule, own & RECORD_OWN_CPUS ? -1 : atomic_load(&r->cpu), parts))
 			error = real_pthread_create()(thread, &attr, routine, argument);
 	}
 	pthread_attr_destroy(&attr);
 	return error;
+}
+
+/* --status must not claim it.  Before the next try, for the same reason. */
+static void mark_refused(struct record *r, int error)
+{
+	atomic_store(&r->error, (uint8_t)error);
+	atomic_fetch_or(&r->flags, RECORD_REFUSED);
 }
 
 /* The whole rule; what the kernel refuses is left out, until a create that would have worked works. */
@@ -363,26 +372,21 @@ static int create_placed(pthread_t *thread, const pthread_attr_t *callers, struc
 {
 	/* After EPERM more likely without the scheduling, after EINVAL without the CPUs; then the other way round. */
 	static const int tries[2][2] = {{HAS_CPUS, HAS_SCHED}, {HAS_SCHED, HAS_CPUS}};
-	int own = 0, refused = 0, error;
+	int on_error = record_rule(r)->on_error, refused = 0, error;
 
-	error = create_with(thread, callers, r, HAS_CPUS | HAS_SCHED, routine, argument, &own);
+	error = create_with(thread, callers, r, HAS_CPUS | HAS_SCHED, routine, argument);
 	for (int i = 0; i < 3 && (error == EPERM || error == EINVAL); i++) {
 		if (!refused)
-			refused = error;
-		error = i < 2 ? create_with(thread, callers, r, tries[refused == EINVAL][i], routine, argument, &own) : -1;
+			mark_refused(r, refused = error);
+		error = i < 2 ? create_with(thread, callers, r, tries[refused == EINVAL][i], routine, argument) : -1;
 	}
 	if (error == -1) { /* no attr of ours fits: the caller's own */
-		refused = refused ? refused : EINVAL;
+		if (!refused)
+			mark_refused(r, refused = EINVAL);
 		error = real_pthread_create()(thread, callers, routine, argument);
 	}
-	if (refused) { /* --status must not claim it */
-		atomic_store(&r->error, (uint8_t)refused);
-		atomic_fetch_or(&r->flags, RECORD_REFUSED);
-		if (error == 0)
-			notice(NOTICE_THREAD, record_rule(r)->on_error, "a thread could not be placed as its rule says", refused);
-	}
-	if (error == 0 && own)
-		atomic_fetch_or(&r->flags, (uint8_t)own);
+	if (refused && error == 0)
+		notice(NOTICE_THREAD, on_error, "a thread could not be placed as its rule says", refused);
 	return error;
 }
 

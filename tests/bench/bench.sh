@@ -14,6 +14,8 @@ ROUNDS=${BENCH_ROUNDS:-200}
 PARTS=${BENCH:-start threads sockets data memory redis}
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+# The peers read the locale's files; they are measured with the caller's locale, everything else speaks C.
+locale=${LC_ALL:-${LANG:-C.UTF-8}}
 export LC_ALL=C HOME=$work
 unset LLRUN_POLICY_PATH LLRUN_PLAN LD_PRELOAD GLIBC_TUNABLES
 
@@ -76,7 +78,7 @@ start_part() {
 	commands+=(-- "llrun, everything in one policy" "$LLRUN" -q -p "$work/everything.policy" "$e")
 	((fifo)) && commands+=(-- "taskset, chrt" taskset -c "$last" chrt -f 10 "$e")
 	((fifo)) && have numactl && commands+=(-- "taskset, chrt, numactl" taskset -c "$last" chrt -f 10 numactl --localalloc "$e")
-	"${held[@]}" "$B/compare" "$ROUNDS" "${commands[@]}" >"$work/start" || { missing "start to exit" "NOT MEASURED"; return; }
+	LC_ALL=$locale "${held[@]}" "$B/compare" "$ROUNDS" "${commands[@]}" >"$work/start" || { missing "start to exit" "NOT MEASURED"; return; }
 	taskset_ratio=$(awk -F '\t' '$1 == "taskset -c" { print $3 }' "$work/start")
 	rows us "llrun, everything in one policy=$taskset_ratio" "llrun -c=$taskset_ratio" <"$work/start"
 	((fifo)) || missing "chrt -f" "SCHED_FIFO is not permitted here"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What execve keeps is done by the launcher: seen in the program, static ones too.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The environment: LD_PRELOAD kept byte for byte, one copy of the shim, GLIBC_TUNABLES merged, nothing else touched.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 
@@ -109,7 +110,7 @@ in_program() { env -- "${@:2}" sh -c 'tr "\0" "\n" </proc/$$/environ' | sed -n "
 	local names='LD_PRELOAD|LLRUN_PLAN|_|SHLVL|PWD|OLDPWD'
 	run env -i PATH="$PATH" A= 'B=a b' C=$'x\ty' LLRUN_POLICY_PATH=/nowhere LANG=C sh -c 'env' -
 	local bare=$output
-	run env -i PATH="$PATH" A= 'B=a b' C=$'x\ty' LLRUN_POLICY_PATH=/nowhere LANG=C "$LLRUN" --no-policy -n 5 sh -c 'env' -
+	run env -i PATH="$PATH" A= 'B=a b' C=$'x\ty' LLRUN_POLICY_PATH=/nowhere LANG=C "$LLRUN" --no-policy -d sh -c 'env' -
 	equal "$(grep -vE "^($names)=" <<<"$output" | sort)" "$(grep -vE "^($names)=" <<<"$bare" | sort)"
 }
 

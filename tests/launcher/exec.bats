@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Success is exec: pid, descriptors, signals, arguments, terminal and exit status are the program's own, as under taskset
 # and chrt.  Nothing is forked.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 
@@ -106,7 +107,7 @@ os.execv(os.environ["LLRUN"], ["llrun", "--no-policy", "-n", "5", os.environ["TE
 	run -127 --separate-stderr llrun --no-policy -n 5 /nonexistent/program
 	equal "$output" ""
 	equal "$stderr" 'llrun: /nonexistent/program: No such file or directory'
-	run -127 --separate-stderr llrun --no-policy -n 5 nosuchprogram
+	run -127 --separate-stderr env PATH=/usr/bin:/bin "$LLRUN" --no-policy -n 5 nosuchprogram
 	equal "$stderr" 'llrun: nosuchprogram: not found in PATH'
 	run -127 --separate-stderr llrun --no-policy -n 5 ''
 	equal "$stderr" "llrun: '': No such file or directory"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # --explain: every value with its source, the plan in numbers, and nothing started or changed.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 source "$(dirname "$BATS_TEST_FILENAME")/../topology.bash"
@@ -90,11 +91,11 @@ in_force() {
 
 @test "nothing starts and nothing changes" {
 	local before after marker=$BATS_TEST_TMPDIR/started
-	before=$(taskset -p $$; nice; ulimit -a; grep -E 'allowed|Sig' /proc/$$/status)
+	before=$(taskset -p $$; nice; ulimit -a; grep allowed_list /proc/$$/status)
 	run llrun --no-policy -c 0 -n 5 -s Process.TimerSlackNSec=1us --explain touch "$marker"
 	equal "$status" 0
 	[[ ! -e $marker ]]
-	after=$(taskset -p $$; nice; ulimit -a; grep -E 'allowed|Sig' /proc/$$/status)
+	after=$(taskset -p $$; nice; ulimit -a; grep allowed_list /proc/$$/status)
 	equal "$after" "$before"
 	# seen from the inside too: one program is executed, llrun
 	need strace
@@ -119,7 +120,7 @@ in_force() {
 }
 
 @test "a program that is not there: 127 under --explain as well" {
-	run -127 --separate-stderr llrun --no-policy --explain nosuchprogram
+	run -127 --separate-stderr env PATH=/usr/bin:/bin "$LLRUN" --no-policy --explain nosuchprogram
 	equal "$output" ""
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Where a policy comes from, in which order, and which file is none.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The command line: every row of options.def, what it stands for, and what is said of mistakes.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The causes of a refusal told apart, each said once with its cure; and OnError= decides what follows.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

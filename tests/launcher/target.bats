@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The program, looked at before it starts: what the shim cannot enter is said before, and gets what execve keeps.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

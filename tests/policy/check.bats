@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What only the whole policy can tell: combinations, and rules that can never be reached.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # CPU expressions: what they mean on made-up machines, and what is said of those that mean nothing.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 source "$(dirname "$BATS_TEST_FILENAME")/../topology.bash"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Every key of keys.def is accepted, stands in --explain with its source, and does what its row says, as far as one
 # program can show; the files of launcher/ and shim/ look closer.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

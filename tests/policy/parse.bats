@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The form of a policy: sections, comments, continuation, lists, selectors; every mistake with its line.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

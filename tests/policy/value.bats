@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # One value by the type of its key: strict, and what the kernel gets is what was meant.
+# shellcheck disable=SC2154 # stderr, pid, out, err: run and start set them
 
 load ../lib
 

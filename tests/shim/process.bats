@@ -152,7 +152,8 @@ ways=('exec "SERVER" -n 4' '"SERVER" -n 4; exit $?' 'setsid "SERVER" -n 4 & wait
 	local script
 	script=$(server_script ':')
 	run llrun -q --no-policy -c 1 -s Process.Program=start.sh -s Process.Children=all -- "$script"
-	# its children are covered only if they are named as well
+	equal "$(row who=script <<<"$output" | field cpus)" 1
+	run llrun -q --no-policy -c 1 -s Process.Program=start.sh -- "$script"
 	equal "$(row who=script <<<"$output" | field cpus)" "$launch"
 	run llrun -q --no-policy -c 1 -s 'Process.Program=start.sh self' -- "$script"
 	equal "$(row who=script <<<"$output" | field cpus)" 1

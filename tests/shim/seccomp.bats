@@ -16,7 +16,8 @@ hard() {
 	equal "$(row when=start policy=other locked=0 <<<"$output" | wc -l)" 9
 	equal "$(grep -c seccomp <<<"$stderr")" "$(grep seccomp <<<"$stderr" | sort -u | wc -l)"
 	matches "$stderr" 'SCHED_FIFO with priority 7: .*'
-	matches "$stderr" 'main thread could not be placed|could not be placed'
+	matches "$stderr" 'sched_setaffinity: .*seccomp'
+	equal "$(sort <<<"$stderr" | uniq -d)" ""
 }
 
 @test "a filter that the program installs after its start: one line a kind, all threads are made" {
