@@ -37,6 +37,13 @@ struct options {
 	const char *status;   /* --status: a pid or a program's name */
 	long watch;           /* --watch: seconds, or 0 */
 	bool json;
+	struct ab_options {
+		const char *arms, *each, *load, *load_policy, *ready, *noise, *samples, *disturbed, *plot, *json;
+		struct words { const char *text; struct words *next; } *metrics, *higher; /* in order */
+		int64_t runs, seed, timeout; /* -1: not given */
+		bool report;
+		const char *given; /* one of them that was given, or NULL */
+	} ab;
 	int show;             /* 0, or what to print and end: 'h', 'V', 'k' */
 	char **program;       /* program and its arguments; program[0] may be NULL */
 };
@@ -131,5 +138,8 @@ void explain_keys(void);
  */
 enum { STATUS_AS_WANTED, STATUS_DRIFT, STATUS_CANNOT_TELL };
 int status(const char *subject, const struct plan *wanted, long watch, bool as_json);
+
+/* ab/: --ab and --ab-report.  The exit status. */
+int ab(const struct options *o);
 
 #endif

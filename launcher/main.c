@@ -4,7 +4,7 @@
  *     options -> program -> policy -> topology -> plan -> what execve keeps -> execve
  *
  * All mistakes are told before anything is started; success is exec: llrun never forks and never waits, so pid, fds,
- * signals, terminal and exit status are the program's own.
+ * signals, terminal and exit status are the program's own.  (--ab, which starts llrun again and again, is another trade.)
  */
 #include <errno.h>
 #include <stdio.h>
@@ -135,6 +135,8 @@ int main(int argc, char **argv)
 	findings_init(&findings);
 	if (options.status)
 		return show_status(&options);
+	if (options.ab.report)
+		return ab(&options);
 	if (!options.program[0]) {
 		say("no program given; try 'llrun --help'");
 		return EXIT_LLRUN;
@@ -142,6 +144,8 @@ int main(int argc, char **argv)
 	error = target_find(&target, options.program[0]);
 	if (error)
 		return error;
+	if (options.ab.given)
+		return ab(&options);
 	if (!read_policy(&options))
 		return EXIT_LLRUN;
 	if (!topology_read(&topology, &why)) {

@@ -43,9 +43,57 @@ static void add_all(struct options *o, int row, const char *argument)
 	}
 }
 
+static void add_word(struct words **end, const char *text)
+{
+	struct words *w = memory_get(sizeof *w);
+
+	w->text = text;
+	while (*end)
+		end = &(*end)->next;
+	*end = w;
+}
+
+/* The options of --ab that only have to be kept.  False: it is none of them, or *ok is false and why has been said. */
+static bool handle_ab(struct ab_options *a, const char *name, const char *argument, bool *ok)
+{
+	const struct { const char *name, **to; } texts[] = {
+		{"ab", &a->arms}, {"ab-each", &a->each}, {"load", &a->load}, {"load-policy", &a->load_policy},
+		{"ready", &a->ready}, {"noise", &a->noise}, {"samples", &a->samples}, {"disturbed", &a->disturbed}, {"plot", &a->plot},
+	};
+	const struct { const char *name; int64_t *to, least; } numbers[] = {
+		{"runs", &a->runs, 1}, {"seed", &a->seed, 0}, {"timeout", &a->timeout, 1},
+	};
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strcmp(name, texts[i].name) == 0) {
+			*texts[i].to = argument;
+			a->given = name;
+			return true;
+		}
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (strcmp(name, numbers[i].name) == 0) {
+			a->given = name;
+			*ok = read_number(argument, numbers[i].least, 1000000000, numbers[i].to);
+			if (!*ok)
+				say("--%s=%s: expected a number from %d to 1000000000", name, argument, (int)numbers[i].least);
+			return *ok;
+		}
+	if (strcmp(name, "metric") == 0)
+		add_word(&a->metrics, argument);
+	else if (strcmp(name, "higher-is-better") == 0)
+		add_word(&a->higher, argument);
+	else if (strcmp(name, "ab-report") == 0)
+		a->report = true;
+	else
+		return false;
+	a->given = name;
+	return true;
+}
+
 static bool handle(struct options *o, int row, const char *argument)
 {
 	const char *name = table[row].name;
+	bool ok = true;
 
 	if (table[row].assignments) {
 		if (argument && !*argument) {
@@ -66,6 +114,7 @@ static bool handle(struct options *o, int row, const char *argument)
 		o->status = argument;
 	} else if (strcmp(name, "json") == 0) {
 		o->json = true;
+		o->ab.json = argument;
 	} else if (strcmp(name, "watch") == 0) {
 		int64_t seconds;
 
@@ -74,12 +123,20 @@ static bool handle(struct options *o, int row, const char *argument)
 			return false;
 		}
 		o->watch = (long)seconds;
+	} else if (handle_ab(&o->ab, name, argument, &ok) || !ok) {
+		return ok;
 	} else if (strcmp(name, "quiet") == 0) {
 		quiet = true;
 	} else {
 		o->show = *name; /* help, version, keys */
 	}
 	return true;
+}
+
+/* getopt's word for it: an argument in brackets is optional. */
+static int takes(int row)
+{
+	return !table[row].argument ? no_argument : *table[row].argument == '[' ? optional_argument : required_argument;
 }
 
 bool options_read(struct options *o, int argc, char **argv)
@@ -90,13 +147,14 @@ bool options_read(struct options *o, int argc, char **argv)
 	int c;
 
 	for (int i = 0; i < N_OPTIONS; i++) {
-		longs[i] = (struct option){table[i].name, table[i].argument ? required_argument : no_argument, NULL, LONG_ONLY + i};
+		longs[i] = (struct option){table[i].name, takes(i), NULL, LONG_ONLY + i};
 		if (table[i].letter)
 			shorts[n++] = table[i].letter;
 		if (table[i].letter && table[i].argument)
 			shorts[n++] = ':';
 	}
 	memset(o, 0, sizeof *o);
+	o->ab.runs = o->ab.seed = o->ab.timeout = -1;
 	argv[0] = (char *)"llrun"; /* getopt's own messages begin with it, and ours begin so, wherever llrun lies */
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		int row = c - LONG_ONLY;
@@ -108,12 +166,19 @@ bool options_read(struct options *o, int argc, char **argv)
 		for (int i = 0; c < LONG_ONLY && i < N_OPTIONS; i++)
 			if (table[i].letter == c)
 				row = i;
+		/* "--json FILE" as well, once --ab says that there is a file; to getopt an optional argument stands behind '='. */
+		if (o->ab.given && !optarg && takes(row) == optional_argument && optind < argc && *argv[optind] != '-')
+			optarg = argv[optind++];
 		if (!handle(o, row, optarg))
 			return false;
 	}
 	o->program = argv + optind;
 	if (o->no_policy && o->policy) {
 		say("--policy and --no-policy exclude each other");
+		return false;
+	}
+	if (o->ab.given && !o->ab.arms && !o->ab.each && !o->ab.report) {
+		say("--%s is an option of --ab", o->ab.given);
 		return false;
 	}
 	return true;

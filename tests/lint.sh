@@ -17,7 +17,7 @@ owner() {
 	shift
 	while IFS=: read -r file line _; do
 		[[ " $* " == *" $file "* ]] || breach "$file:$line: '$pattern' belongs to $*"
-	done < <(grep -nE "$pattern" policy/*.[ch] launcher/*.[ch] shim/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/\*|\*|//)')
+	done < <(grep -nE "$pattern" policy/*.[ch] launcher/*.[ch] launcher/*/*.[ch] shim/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*(/\*|\*|//)')
 }
 
 # One owner for each dangerous header and call.
@@ -26,9 +26,10 @@ owner '#include <dlfcn\.h>' shim/init.c shim/thread.c
 owner '#include <numa(if)?\.h>' nobody
 owner '\b(setenv|unsetenv|putenv|clearenv)\(' launcher/environment.c
 owner '(^|[^_[:alnum:]])exit\(' launcher/main.c
-owner '(^|[^[:alnum:]])_exit\(' policy/memory.c shim/init.c
-owner '\b(fork|vfork|posix_spawn|system|popen)\(' nobody
-owner '\bstdout\b|\bputs\(|\bprintf\("' launcher/explain.c launcher/options.c launcher/main.c
+owner '(^|[^[:alnum:]])_exit\(' policy/memory.c shim/init.c launcher/ab/run.c
+owner '\bfork\(' launcher/ab/run.c # an experiment starts programs; the launcher becomes one
+owner '\b(vfork|posix_spawn|system|popen)\(' nobody
+owner '\bstdout\b|\bputs\(|\bprintf\("' launcher/explain.c launcher/options.c launcher/main.c launcher/ab/ab.c
 grep -nE '#include <(stdio|stdlib)\.h>' shim/*.c policy/plan.c policy/glob.c policy/cpuset.c | grep -v 'shim/init.c.*stdlib\|shim/place.c.*stdlib' &&
 	breach "shim: no stdio, and getenv is all of stdlib"
 
@@ -69,7 +70,7 @@ have mandoc && { mandoc -T lint -W warning launcher/llrun.1 policy/llrun.policy.
 have cppcheck && { cppcheck --enable=warning,performance,portability --std=c11 -D_GNU_SOURCE -D__linux__ --inline-suppr \
 	--error-exitcode=1 -q policy launcher shim || breach "cppcheck"; }
 if have "$CC"; then
-	for file in policy/*.c launcher/*.c shim/*.c; do
+	for file in policy/*.c launcher/*.c launcher/*/*.c shim/*.c; do
 		"$CC" -std=gnu11 -D_GNU_SOURCE -DVERSION='""' -O2 -Wall -Wextra $([[ $CC == *clang* ]] || echo -fanalyzer) -Werror -c "$file" -o /dev/null ||
 			breach "$file: warnings of $CC -fanalyzer"
 	done

@@ -52,8 +52,6 @@ static double smallest(double *v, size_t n, size_t k)
 			v[i++] = v[j];
 			v[j--] = swap;
 		}
-		if (v[j] > pivot)
-			j--;
 		if (k <= j)
 			high = j;
 		else

@@ -111,14 +111,17 @@ threads_part() {
 		thread_policy "rule$cpu" '*' "$cpu"
 		thread_policy "name$cpu" hot "$cpu"
 	done
-	for live in 0 1 100 1000; do
+	for live in 1 100 1000; do
 		title "pthread_create and join on the creator's own CPU, $live other threads; the ratio is to an attr of the program's own"
 		"$B/compare" -p "$r" "own attr, built for each thread" "${base[@]}" "$t" own 400 "$live" "$first" "$priority" \
 			-- "own attr, built once" "${base[@]}" "$t" once 400 "$live" "$first" "$priority" \
 			-- "llrun, rule" "$LLRUN" -q -p "$work/rule$first.policy" "$t" plain 400 "$live" "$first" "$priority" \
-			-- "own attr, and it names itself" "${base[@]}" "$t" own 400 "$live" "$first" "$priority" name \
-			-- "llrun, rule by the name it gives itself" "$LLRUN" -q -p "$work/name$first.policy" "$t" plain 400 "$live" "$first" "$priority" name \
-			-- "bare" "${base[@]}" "$t" plain 400 "$live" "$first" "$priority" | rows ns "llrun, rule=1.10" "llrun, rule by the name it gives itself=1.10"
+			-- bare "${base[@]}" "$t" plain 400 "$live" "$first" "$priority" | rows ns "llrun, rule=1.10"
+		title "The same, each thread names itself"
+		"$B/compare" -p "$r" "own attr" "${base[@]}" "$t" own 400 "$live" "$first" "$priority" name \
+			-- "llrun, rule by that name" "$LLRUN" -q -p "$work/name$first.policy" "$t" plain 400 "$live" "$first" "$priority" name \
+			-- "the thread moves itself" "${base[@]}" "$t" self 400 "$live" "$first" "$priority" name \
+			-- bare "${base[@]}" "$t" plain 400 "$live" "$first" "$priority" name | rows ns "llrun, rule by that name=1.10"
 	done
 	[[ $first != "$last" ]] || { missing "threads on another CPU" "one CPU"; return; }
 	title "The same on another CPU, 0 other threads"
@@ -206,13 +209,14 @@ redis_start() {
 	return 1
 }
 
-# p99 and max in ms, of a client that the busy loops do not reach.
+# p50, p99 and max in ms, of a client that the busy loops do not reach.
 redis_measure() {
-	chrt -f 30 taskset -c "$first" redis-benchmark -p "$port" -c 1 -n 2000 -t get --csv 2>/dev/null | tr -d '"' | awk -F , '/^GET/ { print $7, $8 }'
+	chrt -f 30 taskset -c "$first" redis-benchmark -p "$port" -c 1 -n 3000 -t get --csv 2>/dev/null | tr -d '"' |
+		awk -F , '/^GET/ { print $5, $7, $8 }'
 }
 
 redis_part() {
-	local arms=(bare taskset "taskset, chrt" llrun) rounds=6 r k arm port=$((20000 + RANDOM % 10000)) server busy start base p99 max
+	local arms=(bare taskset "taskset, chrt" llrun) rounds=6 r k arm port=$((20000 + RANDOM % 10000)) server busy start base p50 p99 max
 	title "redis-server while every CPU runs an ordinary busy loop: GET from one client, medians of $rounds rounds"
 	have redis-server && have redis-benchmark || { missing redis-server; return; }
 	((fifo)) || { missing redis-server "SCHED_FIFO is not permitted here"; return; }
@@ -243,11 +247,12 @@ redis_part() {
 	kill "$busy"
 	wait "$busy" 2>/dev/null
 	for arm in "${arms[@]}"; do
-		p99=$(cut -d ' ' -f 1 "$work/redis.$arm" | median)
-		max=$(cut -d ' ' -f 2 "$work/redis.$arm" | median)
+		p50=$(cut -d ' ' -f 1 "$work/redis.$arm" | median)
+		p99=$(cut -d ' ' -f 2 "$work/redis.$arm" | median)
+		max=$(cut -d ' ' -f 3 "$work/redis.$arm" | median)
 		[[ $arm == bare ]] && base=$p99
 		row "$arm" "p99 $p99 ms" "$(awk -v a="$p99" -v b="$base" 'BEGIN { printf "%.3f", a / b }')" \
-			"[$(cut -d ' ' -f 1 "$work/redis.$arm" | sort -n | sed -n '2p;5p' | paste -s -d ' ')]" "max $max ms"
+			"[$(cut -d ' ' -f 2 "$work/redis.$arm" | sort -n | sed -n '2p;5p' | paste -s -d ' ')]" "p50 $p50 ms, max $max ms"
 	done
 }
 

@@ -102,7 +102,7 @@ in_program() { env -- "${@:2}" sh -c 'tr "\0" "\n" </proc/$$/environ' | sed -n "
 	run in_program GLIBC_TUNABLES GLIBC_TUNABLES=glibc.malloc.mmap_max=3 "$LLRUN" --no-policy "${keep[@]}"
 	equal "$output" 'glibc.malloc.mmap_max=3:glibc.malloc.trim_threshold=18446744073709551615'
 	# and without HeapRelease=no it is left alone
-	run in_program GLIBC_TUNABLES GLIBC_TUNABLES=glibc.malloc.check=0 "$LLRUN" --no-policy -n 5
+	run in_program GLIBC_TUNABLES GLIBC_TUNABLES=glibc.malloc.check=0 "$LLRUN" --no-policy -q -n 5
 	equal "$output" 'glibc.malloc.check=0'
 }
 

@@ -148,7 +148,7 @@ os.execv(os.environ["LLRUN"], ["llrun", "--no-policy", "-n", "5", os.environ["TE
 @test "a text without #! is given to the shell, as execvp does, with its arguments" {
 	printf 'echo "$0|$1|$2|$#"\n' >"$BATS_TEST_TMPDIR/text"
 	chmod 755 "$BATS_TEST_TMPDIR/text"
-	run llrun --no-policy -n 5 "$BATS_TEST_TMPDIR/text" 'a b' ''
+	run llrun --no-policy -q -n 5 "$BATS_TEST_TMPDIR/text" 'a b' ''
 	equal "$status" 0
 	equal "$output" "$BATS_TEST_TMPDIR/text|a b||2"
 }
@@ -172,6 +172,6 @@ os.execv(os.environ["LLRUN"], ["llrun", "--no-policy", "-n", "5", os.environ["TE
 @test "a long argument list reaches the program whole" {
 	local many
 	mapfile -t many < <(seq 1 5000)
-	run llrun --no-policy -n 5 sh -c 'echo $#' - "${many[@]}"
+	run llrun --no-policy -q -n 5 sh -c 'echo $#' - "${many[@]}"
 	equal "$output" 5000
 }

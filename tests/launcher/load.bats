@@ -6,7 +6,7 @@ load ../lib
 
 # A directory with llrun beside it, whose shipped policies are ours to write.
 setup() {
-	mkdir -p "$BATS_TEST_TMPDIR/tree/build" "$BATS_TEST_TMPDIR/tree/policy/shipped" "$BATS_TEST_TMPDIR/home/.config/llrun" \
+	mkdir -p "$BATS_TEST_TMPDIR/tree/build" "$BATS_TEST_TMPDIR/tree/build/shipped" "$BATS_TEST_TMPDIR/home/.config/llrun" \
 		"$BATS_TEST_TMPDIR/one" "$BATS_TEST_TMPDIR/two"
 	cp "$LLRUN" "$BUILD/libllrun.so" "$BATS_TEST_TMPDIR/tree/build/"
 	export HOME=$BATS_TEST_TMPDIR/home
@@ -36,7 +36,7 @@ refuses() {
 }
 
 @test "the order: LLRUN_POLICY_PATH from left to right, ~/.config/llrun, /etc/llrun, the shipped ones" {
-	put_policy tree/policy/shipped p 1
+	put_policy tree/build/shipped p 1
 	takes 1 -p p
 	put_policy home/.config/llrun p 2
 	takes 2 -p p
@@ -54,7 +54,7 @@ refuses() {
 	need_root
 	need unshare
 	unshare -m true 2>/dev/null || skip_or_fail "no mount namespace can be made here"
-	put_policy tree/policy/shipped p 1
+	put_policy tree/build/shipped p 1
 	put_policy one p 5
 	cat >"$BATS_TEST_TMPDIR/inside" <<-'EOT'
 		mount -t tmpfs none /etc && mkdir /etc/llrun && cp "$1/one/p.policy" /etc/llrun/ || exit 77
@@ -104,9 +104,9 @@ refuses() {
 
 @test "none found: the error lists where it looked" {
 	LLRUN_POLICY_PATH=$BATS_TEST_TMPDIR/one:/nowhere refuses \
-		"no policy 'nosuch': looked for nosuch.policy in $BATS_TEST_TMPDIR/one, /nowhere, $HOME/.config/llrun, /etc/llrun, $BATS_TEST_TMPDIR/tree/policy/shipped\$" \
+		"no policy 'nosuch': looked for nosuch.policy in $BATS_TEST_TMPDIR/one, /nowhere, $HOME/.config/llrun, /etc/llrun, $BATS_TEST_TMPDIR/tree/build/shipped\$" \
 		-p nosuch
-	refuses "no policy for 'touch': looked for touch.policy in $HOME/.config/llrun, /etc/llrun, .*/policy/shipped; give one with -p, or options such as -c CPUS"
+	refuses "no policy for 'touch': looked for touch.policy in $HOME/.config/llrun, /etc/llrun, .*/build/shipped; give one with -p, or options such as -c CPUS"
 }
 
 @test "none found, but quick options: they are enough" {

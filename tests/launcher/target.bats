@@ -71,7 +71,7 @@ gets_the_rest() {
 @test "OnError= decides: fail, warn, ignore; also that of the section alone" {
 	need_program threads-static
 	local p
-	p=$(policy p <<<$'[Thread main]\nNice=5\nOnError=ignore\n[Socket tcp]\nNoDelay=yes\nOnError=ignore')
+	p=$(policy p <<<$'[Thread main]\nOnError=ignore\n[Socket tcp]\nNoDelay=yes\nOnError=ignore')
 	run --separate-stderr llrun -p "$p" "$TESTS/threads-static" -n 1
 	equal "$status" 0
 	equal "$stderr" ""
@@ -149,7 +149,7 @@ gets_the_rest() {
 
 @test "ASan: its library comes first, and the program runs clean" {
 	need_program threads-asan
-	run --separate-stderr llrun -n 5 -s 'Thread *.Nice=6' "$TESTS/threads-asan" -n 100
+	run --separate-stderr llrun -n 6 -s 'Thread *.Nice=6' "$TESTS/threads-asan" -n 100
 	equal "$status" 0
 	equal "$stderr" ""
 	equal "$(row nice=6 <<<"$output" | wc -l)" 101
@@ -162,7 +162,7 @@ gets_the_rest() {
 	for kind in tsan ubsan; do
 		need_program "threads-$kind"
 		"$TESTS/threads-$kind" -n 1 >/dev/null 2>&1 || skip_or_fail "threads-$kind does not run here"
-		run --separate-stderr llrun -n 5 -s 'Thread *.Nice=6' "$TESTS/threads-$kind" -n 20
+		run --separate-stderr llrun -n 6 -s 'Thread *.Nice=6' "$TESTS/threads-$kind" -n 20
 		equal "$kind: $status $stderr" "$kind: 0 "
 		equal "$(row nice=6 <<<"$output" | wc -l)" 21
 	done

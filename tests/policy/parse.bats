@@ -138,7 +138,7 @@ refused() {
 		HeapRelease=
 	EOT
 	equal "$status" 0
-	in_force 'Program=a b c' 4
+	matches "$output" '^  Program=a b c +.*/p\.policy:4, .*/p\.policy:5$'
 	in_force Nice=6 7
 	matches "$output" '^  CPUPlacement=spread +default$'
 	matches "$output" '^  HeapRelease=yes +default$'

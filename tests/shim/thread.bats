@@ -176,10 +176,10 @@ everything() {
 
 @test "the caller's own affinity and scheduling in an attr are respected, and overridden if so told" {
 	need_cpus 2
-	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -s 'Thread *.CPUSchedulingPolicy=idle' \
+	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -s 'Thread *.CPUSchedulingPolicy=batch' \
 		-- "$TESTS/attrs" attr_reused explicit_other
 	all_ok
-	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -s 'Thread *.CPUSchedulingPolicy=idle' \
+	run llrun -q --no-policy -s 'Thread *.CPUAffinity=1' -s 'Thread *.CPUSchedulingPolicy=batch' \
 		-s Process.OwnAffinity=override -- "$TESTS/attrs" attr_reused explicit_other
 	matches "$output" '^FAIL attr_reused another affinity'
 	matches "$output" '^FAIL explicit_other not SCHED_OTHER'
