@@ -35,8 +35,11 @@ void apply_record_launch(struct plan *plan)
 static void refused(const struct policy *p, enum key_id key, struct findings *f, const char *why)
 {
 	const struct item *i = p->process.value[key].items;
-	const char *where = i->at.line ? memory_printf("%s:%u", i->at.file, i->at.line) : i->at.file;
+	const char *where;
 
+	if (!i)
+		return; /* not asked for */
+	where = i->at.line ? memory_printf("%s:%u", i->at.file, i->at.line) : i->at.file;
 	finding(f, (int)p->process.value[K_OnError].number, "%s: %s=%s: %s", where, key_table[key].name, i->text, why);
 }
 

@@ -71,17 +71,58 @@ static void explain_rule(const char *who, const struct rule *r)
 	puts(r->has ? "" : " as the program does it");
 }
 
-static void explain_plan(const struct policy *p, const struct plan *plan)
+/* What each word of a CPU expression meant: "isolated is none here, so online: 0-1". */
+struct trace {
+	struct topology *t;
+	const char *text;
+	bool alternatives, empty; /* "||" stands in it; the last word was none */
+};
+
+static bool ask_and_note(void *context, const char *word, const char *argument, struct cpuset *set, const char **why)
+{
+	struct trace *trace = context;
+	const char *name = argument ? memory_printf("%s:%s", word, argument) : word;
+	bool ok = topology_ask(trace->t, word, argument, set, why), empty = cpuset_empty(set);
+	char list[256];
+
+	if (!ok || !*word) /* a number means itself */
+		return ok;
+	if (*word == '!')
+		name = "all but those";
+	else if (strcmp(word, "cores") == 0)
+		name = "one thread of each core";
+	trace->text = memory_printf("%s%s%s%s%s", trace->text, !*trace->text ? "" : trace->empty && trace->alternatives ? ", so " : ", ", name,
+				    empty ? " is none here" : ": ", empty ? "" : cpuset_format(set, list, sizeof list));
+	trace->empty = empty;
+	return true;
+}
+
+static void explain_cpus(const struct policy *p, const struct section *s, struct topology *t)
+{
+	for (const struct item *i = policy_value(p, s, K_CPUAffinity)->items; i; i = i->next) {
+		struct trace trace = {.t = t, .text = "", .alternatives = strstr(i->text, "||")};
+		struct cpuset set;
+		const char *why;
+
+		if (expr_eval(i->text, ask_and_note, &trace, &set, &why) && *trace.text)
+			printf("    %s: %s\n", i->text, trace.text);
+	}
+}
+
+static void explain_plan(const struct policy *p, const struct plan *plan, struct topology *t)
 {
 	const struct section *s = p->threads;
 
 	puts("plan");
-	for (uint32_t i = 1; i < plan->n_rules; i++, s = s->next)
+	for (uint32_t i = 1; s && i < plan->n_rules; i++, s = s->next) {
 		explain_rule(s->title, &plan->rule[i]);
+		explain_cpus(p, s, t);
+	}
 	explain_rule(plan->n_rules > 1 ? "all other threads" : "all threads", &plan->rule[0]);
+	explain_cpus(p, &p->process, t);
 }
 
-void explain(const struct policy *p, const struct target *target, const struct plan *plan, const char *shim)
+void explain(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, const char *shim)
 {
 	printf("program  %s", target->path);
 	if (strcmp(target->path, target->executable) != 0)
@@ -93,7 +134,7 @@ void explain(const struct policy *p, const struct target *target, const struct p
 		explain_section(p, s);
 	for (const struct section *s = p->sockets; s; s = s->next)
 		explain_section(p, s);
-	explain_plan(p, plan);
+	explain_plan(p, plan, t);
 }
 
 static const char *values_of(const struct key *k)

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
-#include "launcher.h"
+#include "topology.h"
 
 static bool real_time(const struct rule *r)
 {
@@ -57,6 +57,29 @@ static void real_time_limit(const struct plan *plan, struct findings *f)
 	if (any && getrlimit(RLIMIT_RTTIME, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
 		finding(f, FINDING_NOTE, "RLIMIT_RTTIME is %llu us: a real-time thread that runs so long without sleeping gets "
 			"SIGXCPU, then SIGKILL (setrlimit(2)); LimitRTTIME=infinity lifts it", (unsigned long long)limit.rlim_cur);
+}
+
+/*
+ * Of what --check would say only this costs no more than one small file.  A policy whose busy polls are short sleeps between
+ * them; from a millisecond on it means to spin.
+ */
+static void throttled(struct topology *t, const struct plan *plan, struct findings *f)
+{
+	enum { SPINS = 1000 };
+	int32_t longest = 0;
+	int runtime;
+	bool any;
+
+	real_time_cpus(plan, &any);
+	for (uint32_t i = 0; i < plan->n_sockets; i++)
+		if (plan->socket[i].given >> SOCKET_BusyPollSec & 1 && plan->socket[i].value[SOCKET_BusyPollSec] > longest)
+			longest = plan->socket[i].value[SOCKET_BusyPollSec];
+	if (!any || longest < SPINS)
+		return;
+	runtime = sysfs_int(t, "proc/sys/kernel/sched_rt_runtime_us");
+	if (runtime >= 0 && runtime < sysfs_int(t, "proc/sys/kernel/sched_rt_period_us"))
+		finding(f, FINDING_NOTE, "real-time threads that busy-poll without sleeping stand still for 5 %% of each second "
+			"(kernel.sched_rt_runtime_us is %d); llrun --check has the cure", runtime);
 }
 
 /* Isolated CPUs are not balanced: ordinary threads that share them all stay on one (measured: 4 threads, one CPU). */
@@ -154,7 +177,7 @@ static void children_of_a_shell(const struct policy *p, const struct target *tar
 		return;
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
 		if (strcmp(target->executable_base, shells[i]) == 0)
-			finding(f, FINDING_NOTE, "%s is a shell: the programs that it starts get back the launch-time CPUs and scheduling, "
+			finding(f, FINDING_NOTE, "%s is run by a shell: the programs that it starts get back the launch-time CPUs and scheduling, "
 				"unless it execs them; Children=all covers them, Program=NAME the one that is meant", target->base);
 }
 
@@ -174,6 +197,10 @@ static void stuck_nice(const struct plan *plan, struct findings *f)
 	if (plan->n_rules > 1 && lowest < highest && (rlim_t)(20 - lowest) > limit.rlim_cur && !capability_after_exec(CAP_SYS_NICE))
 		finding(f, FINDING_NOTE, "threads with Nice=%d that one with Nice=%d creates keep that: going down needs LimitNICE=%d "
 			"or CAP_SYS_NICE", lowest, highest, lowest);
+	if (highest > plan->launch.nice && plan->children != CHILDREN_ALL && (rlim_t)(20 - plan->launch.nice) > limit.rlim_cur &&
+	    !capability_after_exec(CAP_SYS_NICE))
+		finding(f, FINDING_NOTE, "children keep Nice=%d: going back to %d needs LimitNICE=%d or CAP_SYS_NICE", highest,
+			plan->launch.nice, plan->launch.nice);
 }
 
 void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, struct findings *f)
@@ -187,6 +214,7 @@ void hints(const struct policy *p, struct topology *t, const struct target *targ
 	stuck_nice(plan, f);
 	starved_housekeeping(t, plan, f);
 	real_time_limit(plan, f);
+	throttled(t, plan, f);
 	unbalanced(t, plan, f);
 	shared_cpu(plan, f);
 	busy_siblings(t, plan, f);

@@ -28,6 +28,8 @@ struct findings {
 void findings_init(struct findings *f);
 __attribute__((format(printf, 3, 4))) void finding(struct findings *f, int on_error, const char *format, ...);
 void findings_print(const struct findings *f);
+/* Those of OnError=fail and warn, "; " between them; *worst, FINDING_NOTE if there are none: the strictest's. */
+const char *findings_text(const struct findings *f, int *worst);
 
 /* options.c: the command line, from options.def. */
 struct options {
@@ -36,7 +38,7 @@ struct options {
 	struct assignment { const char *option, *text; struct assignment *next; } *assignments; /* in order */
 	const char *status;   /* --status: a pid or a program's name */
 	long watch;           /* --watch: seconds, or 0 */
-	bool json;
+	bool check, json;
 	struct ab_options {
 		const char *arms, *each, *load, *load_policy, *ready, *noise, *samples, *disturbed, *plot, *json;
 		struct words { const char *text; struct words *next; } *metrics, *higher; /* in order */
@@ -129,7 +131,7 @@ void environment_set(const char *preload, const char *encoded); /* NULL preload:
 void environment_keep_heap(void); /* HeapRelease=no */
 
 /* explain.c: --explain and --keys, on stdout. */
-void explain(const struct policy *p, const struct target *target, const struct plan *plan, const char *shim);
+void explain(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, const char *shim);
 void explain_keys(void);
 
 /*
@@ -138,6 +140,14 @@ void explain_keys(void);
  */
 enum { STATUS_AS_WANTED, STATUS_DRIFT, STATUS_CANNOT_TELL };
 int status(const char *subject, const struct plan *wanted, long watch, bool as_json);
+
+/*
+ * check/: --check, on stdout.  Judges the machine for the plan; target: NULL if no program was named; findings: what resolve and
+ * permission_check had to say.  Reads only; takes a second.
+ */
+enum { CHECK_FIT, CHECK_UNFIT };
+int check(const struct policy *policy, struct topology *t, const struct plan *plan, const struct target *target, const struct findings *findings,
+	  bool as_json);
 
 /* ab/: --ab and --ab-report.  The exit status. */
 int ab(const struct options *o);

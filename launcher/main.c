@@ -24,7 +24,7 @@ static struct plan plan;
 static struct findings findings;
 
 /* The encoded plan; Linux takes one string of the environment up to 128 KiB (MAX_ARG_STRLEN, execve(2)). */
-static char encoded[128 * 1024 - sizeof PLAN_VARIABLE];
+static char encoded[128UL * 1024 - sizeof PLAN_VARIABLE];
 
 static bool read_policy(const struct options *o)
 {
@@ -120,6 +120,37 @@ static int show_status(const struct options *o)
 	return findings.fatal ? STATUS_CANNOT_TELL : status(o->status, &plan, o->watch, o->json);
 }
 
+/* --check: of a program and its policy as at start, of a policy alone, or of quick options, or of nothing: the CPUs alone. */
+static int show_check(const struct options *o)
+{
+	static struct plan tried;
+	struct options mine = *o;
+	const char *why;
+	bool named = o->program[0];
+
+	mine.no_policy |= !named && !o->policy;
+	target.base = target.executable_base = "";
+	if (named && target_find(&target, o->program[0]))
+		return EXIT_LLRUN;
+	if (!read_policy(&mine))
+		return EXIT_LLRUN;
+	if (!topology_read(&topology, &why)) {
+		say("%s", why);
+		return EXIT_LLRUN;
+	}
+	if (named)
+		target_inspect(&target, shim_path());
+	resolve(&policy, &topology, &target, &plan, &findings);
+	/* What this process may do says nothing of a machine that is only described (LLRUN_SYSROOT). */
+	if (!*topology.root) {
+		tried = plan; /* what is refused is struck out, and would not be judged */
+		apply_limits(&policy, &findings);
+		permission_check(&policy, &tried, &findings);
+	}
+	int status = check(&policy, &topology, &plan, named ? &target : NULL, &findings, o->json);
+	return fflush(stdout) == 0 ? status : EXIT_LLRUN;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -135,6 +166,8 @@ int main(int argc, char **argv)
 	findings_init(&findings);
 	if (options.status)
 		return show_status(&options);
+	if (options.check)
+		return show_check(&options);
 	if (options.ab.report)
 		return ab(&options);
 	if (!options.program[0]) {
@@ -171,7 +204,7 @@ int main(int argc, char **argv)
 	if (!options.explain || !*topology.root)
 		apply(&policy, &topology, &plan, covered, &findings);
 	if (options.explain)
-		explain(&policy, &target, &plan, shim);
+		explain(&policy, &topology, &target, &plan, shim);
 	if (shim)
 		environment_preload(&plan, shim, target.sanitizer, &preload);
 	encoded[0] = 'w';

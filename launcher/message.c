@@ -8,7 +8,7 @@ bool quiet;
 static void vsay(const char *format, va_list args)
 {
 	fputs("llrun: ", stderr);
-	vfprintf(stderr, format, args);
+	vfprintf(stderr, format, args); /* NOLINT(clang-analyzer-valist.Uninitialized): both callers start it */
 	fputc('\n', stderr);
 }
 
@@ -77,4 +77,19 @@ void findings_print(const struct findings *f)
 	}
 	if (f->fatal)
 		say("nothing was started; OnError=warn (-w) starts with what can be had");
+}
+
+const char *findings_text(const struct findings *f, int *worst)
+{
+	const char *text = "";
+
+	*worst = FINDING_NOTE;
+	for (const struct finding *i = f->first; i; i = i->next) {
+		if (i->on_error > ON_ERROR_WARN)
+			continue;
+		text = memory_printf("%s%s%s", text, *text ? "; " : "", i->text);
+		if (i->on_error < *worst)
+			*worst = i->on_error;
+	}
+	return text;
 }

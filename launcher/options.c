@@ -112,6 +112,8 @@ static bool handle(struct options *o, int row, const char *argument)
 		o->explain = true;
 	} else if (strcmp(name, "status") == 0) {
 		o->status = argument;
+	} else if (strcmp(name, "check") == 0) {
+		o->check = true;
 	} else if (strcmp(name, "json") == 0) {
 		o->json = true;
 		o->ab.json = argument;

@@ -132,17 +132,6 @@ static const char *where(const struct policy *p, const struct section *s, enum k
 	return !i ? "" : i->at.line ? memory_printf("%s:%u: ", i->at.file, i->at.line) : memory_printf("%s: ", i->at.file);
 }
 
-/* The rule with the highest real-time priority, or NULL. */
-static const struct rule *highest(const struct plan *plan)
-{
-	const struct rule *found = NULL;
-
-	for (uint32_t i = 0; i < plan->n_rules; i++)
-		if (plan->rule[i].has & HAS_SCHED && plan->rule[i].priority > (found ? found->priority : 0))
-			found = &plan->rule[i];
-	return found;
-}
-
 static int try_sched(int policy, int priority)
 {
 	struct sched_param param = {.sched_priority = priority}, old = {0};
@@ -156,33 +145,52 @@ static int try_sched(int policy, int priority)
 	return error;
 }
 
-static void check_sched(const struct policy *p, struct plan *plan, struct findings *f)
+/* 0, or why the program will not be able to take this rule's scheduling. */
+static int sched_error(const struct plan *plan, const struct rule *rule)
 {
-	const struct rule *rule = highest(plan);
 	struct rlimit limit = {0, 0};
-	int severity = ON_ERROR_IGNORE, error;
+	int error;
 
 	/* What was so at launch needs no right. */
-	if (!rule || (rule->policy == plan->launch.policy && rule->priority <= plan->launch.priority))
-		return;
+	if (!(rule->has & HAS_SCHED) || !rule->priority ||
+	    (rule->policy == plan->launch.policy && rule->priority <= plan->launch.priority))
+		return 0;
 	getrlimit(RLIMIT_RTPRIO, &limit);
 	error = try_sched(rule->policy, rule->priority);
 	/* llrun's own right may be one that exec takes away. */
 	if (!error && !capability_after_exec(CAP_SYS_NICE) && limit.rlim_cur < (rlim_t)rule->priority)
 		error = EPERM;
-	if (!error)
-		return;
-	for (uint32_t i = 0; i < plan->n_rules; i++)
-		if (plan->rule[i].priority > plan->launch.priority && plan->rule[i].on_error < severity)
-			severity = plan->rule[i].on_error;
-	finding(f, severity, "%sSCHED_%s with priority %d: %s",
-		where(p, section_of(p, (uint32_t)(rule - plan->rule)), K_CPUSchedulingPolicy), rule->policy == SCHED_FIFO ? "FIFO" : "RR", rule->priority,
-		error == EPERM ? permission_sched_cause(rule->priority) : strerror(error));
-	for (uint32_t i = 0; i < plan->n_rules; i++)
-		if (plan->rule[i].priority > plan->launch.priority) {
-			plan->rule[i].policy = plan->launch.policy;
-			plan->rule[i].priority = plan->launch.priority;
+	return error;
+}
+
+/* Said once, of the highest priority that is refused; the rules that may have theirs keep it. */
+static void check_sched(const struct policy *p, struct plan *plan, struct findings *f)
+{
+	int severity = ON_ERROR_IGNORE, error = 0, worst_error = 0;
+	struct rule worst = {.priority = 0};
+	uint32_t worst_rule = 0;
+
+	for (uint32_t i = 0; i < plan->n_rules; i++) {
+		struct rule *rule = &plan->rule[i];
+
+		error = sched_error(plan, rule);
+		if (!error)
+			continue;
+		if (rule->priority > worst.priority) {
+			worst = *rule;
+			worst_rule = i;
+			worst_error = error;
 		}
+		if (rule->on_error < severity)
+			severity = rule->on_error;
+		rule->policy = plan->launch.policy;
+		rule->priority = plan->launch.priority;
+	}
+	if (!worst_error)
+		return;
+	finding(f, severity, "%sSCHED_%s with priority %d: %s", where(p, section_of(p, worst_rule), K_CPUSchedulingPolicy),
+		worst.policy == SCHED_FIFO ? "FIFO" : "RR", worst.priority,
+		worst_error == EPERM ? permission_sched_cause(worst.priority) : strerror(worst_error));
 	/* Nothing left that is not so already: where a filter forbids the call, the shim would be refused that as well. */
 	for (uint32_t i = 0; i < plan->n_rules; i++)
 		if (plan->rule[i].policy != plan->launch.policy || plan->rule[i].priority != plan->launch.priority)

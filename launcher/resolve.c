@@ -266,7 +266,8 @@ void resolve(const struct policy *p, struct topology *t, const struct target *ta
 	resolve_rule(p, process, parts, t, plan, f);
 	for (const struct section *s = p->threads; s; s = s->next) {
 		resolve_rule(p, s, parts, t, plan, f);
-		resolve_selectors(p, s, plan, plan->n_rules - 1, target, f);
+		if (target->path) /* --check without a program: which threads a rule is for does not matter */
+			resolve_selectors(p, s, plan, plan->n_rules - 1, target, f);
 	}
 	for (const struct section *s = p->sockets; s; s = s->next)
 		resolve_socket(p, s, plan);

@@ -109,7 +109,7 @@ static bool skip_number(const char **at, unsigned *value)
 /* What is wrong with a token that begins with a digit and that cpuset_parse refused. */
 static const char *numbers_fault(const char *token)
 {
-	unsigned first, last, stride = 1;
+	unsigned first = 0, last, stride = 1;
 	const char *at = token;
 	bool formed = skip_number(&at, &first);
 

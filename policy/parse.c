@@ -208,7 +208,7 @@ static struct section *open_section(struct policy *p, struct source at, const ch
 	struct section *s, **list;
 
 	if (strcmp(kind, "Process") == 0) {
-		if (*trim(title + length, strlen(title + length)))
+		if (*trim(title + length, strlen(title + length))) /* NOLINT(clang-analyzer-core.NullDereference): trim copies */
 			policy_error(p, at, "[%s]: [Process] takes no selector", title);
 		if (!p->process.at.line)
 			p->process.at = at;
@@ -226,7 +226,7 @@ static struct section *open_section(struct policy *p, struct source at, const ch
 	list = s->kind == T ? &p->threads : &p->sockets;
 	while (!in_front && *list)
 		list = &(*list)->next;
-	s->next = *list;
+	s->next = *list; /* NOLINT(clang-analyzer-core.NullDereference): the list's head is in *p */
 	*list = s;
 	read_selectors(p, s, title + length);
 	return s;
@@ -259,6 +259,21 @@ static void unknown_key(struct policy *p, struct source at, const struct section
 			     section_kind_name(s->kind));
 }
 
+/* NUMAMask= takes blanks between its nodes as well, as in systemd: "0 1" and "0, 1" are "0,1". */
+static const char *with_commas(const char *text)
+{
+	char *copy = memory_copy(text, strlen(text)), *end = copy;
+
+	for (const char *c = text; *c; c++) {
+		if (!is_space(*c))
+			*end++ = *c;
+		else if (c[1] && !is_space(c[1]) && c[1] != ',' && end > copy && end[-1] != ',')
+			*end++ = ',';
+	}
+	*end = '\0';
+	return copy;
+}
+
 static void assign(struct policy *p, struct section *s, struct source at, const char *name, const char *text, bool append)
 {
 	int key = key_find(name, s->kind);
@@ -278,6 +293,8 @@ static void assign(struct policy *p, struct section *s, struct source at, const 
 		*v = fresh.value[key];
 		return;
 	}
+	if (key_table[key].type == NODES)
+		text = with_commas(text);
 	if (!value_read(&key_table[key], text, &read, &why)) {
 		policy_error(p, at, "%s=%s: %s", name, text, why);
 		v->unread = true;

@@ -142,8 +142,8 @@ bool expr_eval(const char *text, expr_ask *ask, void *context, struct cpuset *ou
 bool glob_match(const char *pattern, const char *text);
 
 /* memory.c: what is kept until exec.  Never NULL: llrun ends with 125 when memory is out. */
-void *memory_get(size_t size); /* zeroed */
-char *memory_copy(const char *text, size_t length);
+__attribute__((returns_nonnull)) void *memory_get(size_t size); /* zeroed */
+__attribute__((returns_nonnull)) char *memory_copy(const char *text, size_t length);
 __attribute__((format(printf, 1, 2))) char *memory_printf(const char *format, ...);
 char *memory_vprintf(const char *format, va_list args);
 void *memory_mark(void);

@@ -199,13 +199,29 @@ static bool read_units(const char *text, const struct unit *units, int64_t bare,
 	return any;
 }
 
+/* A word that the range gives a number for, " low-delay=16". */
+static bool read_named(const struct range *r, const char *text, int64_t *out)
+{
+	size_t n = strlen(text);
+
+	for (const char *p = r->words; *p; p += strcspn(p, " ")) {
+		p += strspn(p, " ");
+		if (n && strncmp(p, text, n) == 0 && p[n] == '=') {
+			*out = strtoll(p + n + 1, NULL, 10);
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool read_int(const struct key *k, const char *text, int64_t *out, const char **why)
 {
 	struct range r = range_of(k);
 
-	if (read_number(text, r.lowest, r.highest, out))
+	if (read_number(text, r.lowest, r.highest, out) || read_named(&r, text, out))
 		return true;
-	*why = memory_printf("expected a whole number from %lld to %lld", (long long)r.lowest, (long long)r.highest);
+	*why = memory_printf("expected a whole number from %lld to %lld%s%s", (long long)r.lowest, (long long)r.highest,
+			     *r.words ? ", or one of:" : "", r.words);
 	return false;
 }
 

@@ -126,8 +126,8 @@ static void reset_class(void)
 	}
 	if (sched && syscall(SYS_sched_setscheduler, 0, plan.launch.policy, &param) != 0)
 		notice(NOTICE_MAIN, plan.on_error, "a child could not be given back its launch-time scheduling", errno);
-	if (nice_value && setpriority(PRIO_PROCESS, 0, plan.launch.nice) != 0)
-		notice(NOTICE_MAIN, plan.on_error, "a child could not be given back its launch-time nice value", errno);
+	if (nice_value)
+		setpriority(PRIO_PROCESS, 0, plan.launch.nice); /* whether it may was said at start */
 }
 
 void process_reset(bool exec)

@@ -80,7 +80,7 @@ bool arms_check(struct experiment *e);
 char **arm_command(const struct experiment *e, const struct arm *arm, char **program);
 
 /*
- * run.c: processes; the only file that forks.  All that run_once starts has ended when it returns.
+ * run.c: one run.  All that it starts has ended when it returns.  process.c: the processes; the only file that forks.
  * interrupted is set when a signal asked for the end: nothing more is to be started then.
  */
 struct measured {
@@ -197,8 +197,9 @@ struct experiment *save_read(const char *path);
 bool write_file(const char *path, const char *data, size_t length); /* whole or not at all */
 bool writable(const char *option, const char *path);
 
-/* plot.c: the picture.  plot_can says why not, before the experiment. */
+/* plot.c: the picture.  plot_can, before the experiment: false, and said why; without gnuplot it is only said. */
 bool plot_can(const char *path);
+bool plot_program(void);
 bool plot(const struct experiment *e, const struct judgement *j, const char *path);
 
 #endif

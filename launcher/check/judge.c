@@ -3,7 +3,7 @@
 #include <string.h>
 #include "check.h"
 
-#define VERB(name, verdict)                                            \
+#define VERB(name, outcome)                                            \
 	enum verdict name(struct answer *a, const char *format, ...)   \
 	{                                                              \
 		va_list args;                                          \
@@ -11,7 +11,7 @@
 		va_start(args, format);                                \
 		a->text = memory_vprintf(format, args);                \
 		va_end(args);                                          \
-		return verdict;                                        \
+		return outcome;                                        \
 	}
 VERB(good, GOOD)
 VERB(bad, BAD)

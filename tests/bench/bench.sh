@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What llrun costs and what it brings.  Every figure is a ratio of commands that took turns, its median over the rounds and
-# the quartiles: other work on the machine falls on all alike.  The table goes to stdout and to $BUILD/bench/table.txt.
+# What llrun costs and what it brings.  Every figure is a ratio of commands that took turns, its median over the rounds
+# and the quartiles: other work on the machine falls on all alike.  The table goes to stdout and $BUILD/bench/table.txt.
 #
 #   BENCH='start threads ...'  which parts: start threads sockets data memory redis
 #   BENCH_ROUNDS=N             rounds of the short measurements, 200
@@ -35,7 +35,9 @@ missing() { row "$1" '' '' '' "${2:-not installed}"; }
 
 # at_most VALUE TARGET: the last column.  What could not be measured is never met.
 at_most() {
-	awk -v v="$1" -v t="$2" 'BEGIN { printf "target <= %s: %s\n", t, v !~ /^[0-9]/ ? "NOT MEASURED" : v + 0 <= t + 0 ? "met" : "MISSED" }'
+	awk -v v="$1" -v t="$2" 'BEGIN {
+		printf "target <= %s: %s\n", t, v !~ /^[0-9]/ ? "NOT MEASURED" : v + 0 <= t + 0 ? "met" : "MISSED"
+	}'
 }
 
 # rows UNIT [NAME=TARGET]...: compare's lines on stdin as rows; a target is for the ratio.
@@ -77,8 +79,12 @@ start_part() {
 	commands+=(-- "llrun -c" "$LLRUN" -q --no-policy -c "$last" "$e")
 	commands+=(-- "llrun, everything in one policy" "$LLRUN" -q -p "$work/everything.policy" "$e")
 	((fifo)) && commands+=(-- "taskset, chrt" taskset -c "$last" chrt -f 10 "$e")
-	((fifo)) && have numactl && commands+=(-- "taskset, chrt, numactl" taskset -c "$last" chrt -f 10 numactl --localalloc "$e")
-	LC_ALL=$locale "${held[@]}" "$B/compare" "$ROUNDS" "${commands[@]}" >"$work/start" || { missing "start to exit" "NOT MEASURED"; return; }
+	((fifo)) && have numactl &&
+		commands+=(-- "taskset, chrt, numactl" taskset -c "$last" chrt -f 10 numactl --localalloc "$e")
+	LC_ALL=$locale "${held[@]}" "$B/compare" "$ROUNDS" "${commands[@]}" >"$work/start" || {
+		missing "start to exit" "NOT MEASURED"
+		return
+	}
 	taskset_ratio=$(awk -F '\t' '$1 == "taskset -c" { print $3 }' "$work/start")
 	rows us "llrun, everything in one policy=$taskset_ratio" "llrun -c=$taskset_ratio" <"$work/start"
 	((fifo)) || missing "chrt -f" "SCHED_FIFO is not permitted here"
@@ -105,39 +111,45 @@ thread_policy() {
 }
 
 threads_part() {
-	local t=$B/threads live cpu priority=$((fifo * 5)) base=(taskset -c "$first") r=$((ROUNDS / 10 + 5))
+	local t=$B/threads live cpu ruled named priority=$((fifo * 5)) base=(taskset -c "$first") r=$((ROUNDS / 10 + 5))
 	((fifo)) && base=(chrt -f 4 taskset -c "$first")
+	# The program that asks for nothing, under a rule for all threads, and under a rule by their name.
+	ruled=("$LLRUN" -q -p "$work/rule$first.policy" "$t" plain)
+	named=("$LLRUN" -q -p "$work/name$first.policy" "$t" plain)
 	for cpu in "$first" "$last"; do
 		thread_policy "rule$cpu" '*' "$cpu"
 		thread_policy "name$cpu" hot "$cpu"
 	done
 	for live in 1 100 1000; do
-		title "pthread_create and join on the creator's own CPU, $live other threads; the ratio is to an attr of the program's own"
+		title "pthread_create and join on the creator's CPU, $live other threads; the ratio is to the program's own attr"
 		"$B/compare" -p "$r" "own attr, built for each thread" "${base[@]}" "$t" own 400 "$live" "$first" "$priority" \
 			-- "own attr, built once" "${base[@]}" "$t" once 400 "$live" "$first" "$priority" \
-			-- "llrun, rule" "$LLRUN" -q -p "$work/rule$first.policy" "$t" plain 400 "$live" "$first" "$priority" \
+			-- "llrun, rule" "${ruled[@]}" 400 "$live" "$first" "$priority" \
 			-- bare "${base[@]}" "$t" plain 400 "$live" "$first" "$priority" | rows ns "llrun, rule=1.10"
 		title "The same, each thread names itself"
 		"$B/compare" -p "$r" "own attr" "${base[@]}" "$t" own 400 "$live" "$first" "$priority" name \
-			-- "llrun, rule by that name" "$LLRUN" -q -p "$work/name$first.policy" "$t" plain 400 "$live" "$first" "$priority" name \
+			-- "llrun, rule by that name" "${named[@]}" 400 "$live" "$first" "$priority" name \
 			-- "the thread moves itself" "${base[@]}" "$t" self 400 "$live" "$first" "$priority" name \
 			-- bare "${base[@]}" "$t" plain 400 "$live" "$first" "$priority" name | rows ns "llrun, rule by that name=1.10"
 	done
 	[[ $first != "$last" ]] || { missing "threads on another CPU" "one CPU"; return; }
+	ruled=("$LLRUN" -q -p "$work/rule$last.policy" "$t" plain)
 	title "The same on another CPU, 0 other threads"
 	"$B/compare" -p "$r" "own attr, built for each thread" "${base[@]}" "$t" own 400 0 "$last" "$priority" \
 		-- "own attr, built once" "${base[@]}" "$t" once 400 0 "$last" "$priority" \
-		-- "llrun, rule" "$LLRUN" -q -p "$work/rule$last.policy" "$t" plain 400 0 "$last" "$priority" | rows ns "llrun, rule=1.10"
+		-- "llrun, rule" "${ruled[@]}" 400 0 "$last" "$priority" | rows ns "llrun, rule=1.10"
 	((fifo)) || { missing "until user code runs on a busy CPU" "SCHED_FIFO is not permitted here"; return; }
 	title "Until the new thread's own code runs, its CPU busy with an ordinary process"
 	"$B/compare" -p "$r" "own attr" "${base[@]}" "$t" own 40 0 "$last" 5 user \
 		-- "the thread moves itself" "${base[@]}" "$t" self 40 0 "$last" 5 user \
-		-- "llrun, rule" "$LLRUN" -q -p "$work/rule$last.policy" "$t" plain 40 0 "$last" 5 user | rows ns "llrun, rule=1.10"
+		-- "llrun, rule" "${ruled[@]}" 40 0 "$last" 5 user | rows ns "llrun, rule=1.10"
 }
 
 # --- sockets ---
 
-socket_policy() { printf '[Process]\nOnError=warn\nChildren=all\n[Socket tcp]\nNoDelay=yes\nBusyPollSec=50us\n' >"$work/socket.policy"; }
+socket_policy() {
+	printf '[Process]\nOnError=warn\nChildren=all\n[Socket tcp]\nNoDelay=yes\nBusyPollSec=50us\n' >"$work/socket.policy"
+}
 
 sockets_part() {
 	title "socket() and close; the ratio is to a program that calls the same setsockopt itself"
@@ -199,7 +211,8 @@ memory_part() {
 
 # Sets `server`; the words before are what starts it.
 redis_start() {
-	"$@" redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no --daemonize no --dir "$work" >"$work/redis.log" 2>&1 &
+	"$@" redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no --daemonize no --dir "$work" \
+		>"$work/redis.log" 2>&1 &
 	server=$!
 	for _ in {1..200}; do
 		redis-cli -p "$port" ping >/dev/null 2>&1 && return 0
@@ -216,7 +229,8 @@ redis_measure() {
 }
 
 redis_part() {
-	local arms=(bare taskset "taskset, chrt" llrun) rounds=6 r k arm port=$((20000 + RANDOM % 10000)) server busy start base p50 p99 max
+	local arms=(bare taskset "taskset, chrt" llrun) rounds=6 port=$((20000 + RANDOM % 10000))
+	local r k arm server busy start base p50 p99 max
 	title "redis-server while every CPU runs an ordinary busy loop: GET from one client, medians of $rounds rounds"
 	have redis-server && have redis-benchmark || { missing redis-server; return; }
 	((fifo)) || { missing redis-server "SCHED_FIFO is not permitted here"; return; }

@@ -1,9 +1,9 @@
 /*
  * compare.c - commands against each other.  compare [-p] ROUNDS NAME COMMAND... -- NAME COMMAND... -- ...
  *
- * Each round runs every command once, each round beginning with another one, without a shell between.  The value is the wall
- * time from spawn to exit in microseconds or, with -p, the number that the command prints.  The ratio is to the first command
- * of the same round, so that what else the machine does falls on all alike.  A line each, separated by tabs:
+ * Each round runs every command once, each round beginning with another one, without a shell between.  The value is the
+ * wall time from spawn to exit in microseconds or, with -p, the number that the command prints.  The ratio is to the first
+ * command of the same round, so that what else the machine does falls on all alike.  A line each, separated by tabs:
  *     NAME  median value  median ratio  first and third quartile of the ratio
  */
 #include <errno.h>

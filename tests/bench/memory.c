@@ -1,6 +1,8 @@
 /*
- * memory.c - memory THREADS: resident KiB of a program with so many idle threads; memory THREADS shim: of the shim alone, its
- * ledger counted; memory THREADS private: of that, what is not the file's and so shared with every program under llrun.
+ * memory.c - resident KiB of a program with THREADS idle threads.
+ *     memory THREADS           all of it
+ *     memory THREADS shim      the shim and its ledger
+ *     memory THREADS private   of these, what is not the file's and so shared with every program under llrun
  */
 #include <fcntl.h>
 #include <link.h>

@@ -1,7 +1,7 @@
 /*
  * sockets.c - the price of a socket, and the data path.
- *     sockets plain|own COUNT   median ns of socket and close of COUNT blocks of 32; own: with TCP_NODELAY and SO_BUSY_POLL
- *     sockets data COUNT        sends and receives COUNT times over a TCP connection to itself, for those who count instructions
+ *     sockets plain|own COUNT   median ns of socket and close, COUNT blocks of 32; own: with TCP_NODELAY, SO_BUSY_POLL
+ *     sockets data COUNT        sends and receives COUNT times over TCP to itself, for those who count instructions
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -2,8 +2,8 @@
  * threads.c - the price of a thread.  threads MODE COUNT LIVE CPU PRIORITY [name] [user]
  *
  * Prints the median time, in ns, of one pthread_create and pthread_join of COUNT, while LIVE other threads sleep.  With
- * `user`: from before pthread_create until the new thread's own code runs where it belongs, while an ordinary process keeps
- * CPU busy.
+ * `user`: from before pthread_create until the new thread's own code runs where it belongs, while an ordinary process
+ * keeps CPU busy.
  *     plain  the program asks for nothing
  *     own    an attr with this CPU and SCHED_FIFO, built for each thread
  *     once   one such attr for all

@@ -1,4 +1,4 @@
-/* elf.c - a hostile executable: what target.c and, through it, libelf make of the input, given as a file without a name. */
+/* elf.c - a hostile executable: what target.c, and libelf through it, make of the input; a memfd is its file. */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #ifndef LLRUN_FUZZ_H
 #define LLRUN_FUZZ_H
-/* What every target here is: one input in, 0 back.  libFuzzer calls it in a loop, replay.c once for each file it is given. */
+/* What every target here is: one input in, 0 back.  libFuzzer calls it in a loop, replay.c once a file. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

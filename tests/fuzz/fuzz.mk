@@ -1,5 +1,5 @@
-# The fuzz targets: NAME with libFuzzer where clang has it, and NAME-replay, which runs files through the same code, by any
-# compiler.  Included by GNUmakefile after it has set BUILD.
+# The fuzz targets: NAME with libFuzzer where clang has it, and NAME-replay, which runs files through the same code, by
+# any compiler.  Included by GNUmakefile after it has set BUILD.
 F_DIR   := $(BUILD)/fuzz
 F_CLANG ?= clang
 F_NAMES := policy expr plan elf
@@ -12,6 +12,8 @@ f_sources_expr   := $(f_policy_sources)
 f_sources_plan   := $(f_policy_sources)
 f_sources_elf    := $(f_policy_sources) launcher/target.c launcher/message.c
 f_libs_elf       := -lelf
+f_headers        := tests/fuzz/fuzz.h $(wildcard policy/*.h policy/*.def launcher/*.h)
+f_sanitize       := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 .PHONY: fuzz-programs
 fuzz-programs: $(F_NAMES:%=$(F_DIR)/%-replay) $(F_NAMES:%=$(F_DIR)/%)
@@ -19,23 +21,26 @@ test-programs: fuzz-programs
 
 # The objects would be of two kinds, so each program is compiled as a whole: they are small.
 define f_program
-$(F_DIR)/$(1)-replay: tests/fuzz/$(1).c tests/fuzz/replay.c tests/fuzz/fuzz.h $$(f_sources_$(1)) $$(wildcard policy/*.h policy/*.def launcher/*.h)
+$(F_DIR)/$(1)-replay: tests/fuzz/$(1).c tests/fuzz/replay.c $$(f_sources_$(1)) $$(f_headers)
 	@mkdir -p $$(@D)
 	$$(call say,FUZZ,$$@)
-	$$(Q)$$(CC) $$(F_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $$@ $$(filter %.c,$$^) $$(f_libs_$(1)) 2>/dev/null || \
+	$$(Q)$$(CC) $$(F_FLAGS) $$(f_sanitize) -o $$@ $$(filter %.c,$$^) $$(f_libs_$(1)) 2>/dev/null || \
 		$$(CC) $$(F_FLAGS) -o $$@ $$(filter %.c,$$^) $$(f_libs_$(1))
 
-$(F_DIR)/$(1): tests/fuzz/$(1).c tests/fuzz/fuzz.h $$(f_sources_$(1)) $$(wildcard policy/*.h policy/*.def launcher/*.h)
+$(F_DIR)/$(1): tests/fuzz/$(1).c $$(f_sources_$(1)) $$(f_headers)
 	@mkdir -p $$(@D)
 	$$(call say,FUZZ,$$@)
-	@$$(F_CLANG) $$(F_FLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $$@ $$(filter %.c,$$^) \
+	@$$(F_CLANG) $$(F_FLAGS) -fsanitize=fuzzer $$(f_sanitize) -o $$@ $$(filter %.c,$$^) \
 		$$(f_libs_$(1)) 2>$$@.log && rm -f $$@.log || { rm -f $$@; echo "fuzz: no libFuzzer here, see $$@.log"; }
 endef
 $(foreach name,$(F_NAMES),$(eval $(call f_program,$(name))))
 
 # Each target in turn, from the committed seeds; what is found on the way is kept under the build tree.
 .PHONY: fuzz-run
-fuzz-run: $(F_NAMES:%=$(F_DIR)/%)
+fuzz-run: $(F_NAMES:%=$(F_DIR)/%) $(BUILD)/llrun $(BUILD)/libllrun.so
+	@mkdir -p $(F_DIR)/found/plan # the plan's text may get fields: one of today's beside the committed seeds
+	@$(BUILD)/llrun -q --no-policy -w -c online -m -d -s 'Thread rx-* index=2-5 lib=libc.so*.CPUAffinity=online' \
+		env | sed -n 's/^LLRUN_PLAN=.//p' >$(F_DIR)/found/plan/now
 	@for name in $(F_NAMES); do \
 		mkdir -p $(F_DIR)/found/$$name; \
 		echo "fuzz: $$name for $(FUZZ_SECONDS) s"; \

@@ -1,6 +1,6 @@
 /*
  * plan.c - LLRUN_PLAN's text.  The input is decoded as it is, and once more with the right checksum behind it, since no
- * fuzzer guesses that.  A plan that was accepted must be safe to index by, and come back the same from encode and decode.
+ * fuzzer guesses that.  A plan that was accepted must be safe to index by, and come back the same from encode, decode.
  */
 #include <string.h>
 #include "../../policy/plan.h"

@@ -1,6 +1,6 @@
 /*
- * policy.c - the policy language: a file (policy_parse), then the command line's assignments (policy_set), then the whole
- * (policy_check).  The input is the file's text; what follows a byte 0xff is one assignment each.
+ * policy.c - the policy language: a file (policy_parse), then the command line's assignments (policy_set), then all of
+ * it (policy_check).  The input is the file's text; what follows a byte 0xff is one assignment each.
  */
 #include <string.h>
 #include "../../policy/policy.h"

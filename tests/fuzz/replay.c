@@ -1,4 +1,4 @@
-/* replay.c - the targets without libFuzzer: each file given as argument is one input.  Ends by a signal at the first bad one. */
+/* replay.c - the targets without libFuzzer: each file given is one input; a bad one ends it by a signal. */
 #include "fuzz.h"
 
 static void replay(const char *path)
