@@ -173,7 +173,12 @@ static void children_of_a_shell(const struct policy *p, const struct target *tar
 {
 	static const char *const shells[] = {"sh", "dash", "bash", "zsh", "ksh", "busybox", "mksh"};
 
-	if (p->process.value[K_Children].items || p->process.value[K_Program].items || !plan->rule[0].has)
+	const struct rule *r = &plan->rule[0];
+	bool differs = (r->has & HAS_CPUS && !cpuset_equal(&r->set, &plan->launch.set)) ||
+		       (r->has & HAS_SCHED && (r->policy != plan->launch.policy || r->priority != plan->launch.priority));
+
+	/* Without the shim nobody takes anything back. */
+	if (p->process.value[K_Children].items || p->process.value[K_Program].items || !differs || target->no_shim)
 		return;
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
 		if (strcmp(target->executable_base, shells[i]) == 0)
@@ -182,7 +187,7 @@ static void children_of_a_shell(const struct policy *p, const struct target *tar
 }
 
 /* Nice values only go up without a right: a thread made by one with a higher value cannot come back down. */
-static void stuck_nice(const struct plan *plan, struct findings *f)
+static void stuck_nice(const struct policy *p, const struct plan *plan, struct findings *f)
 {
 	struct rlimit limit = {0, 0};
 	int highest = plan->launch.nice, lowest = 19;
@@ -197,7 +202,7 @@ static void stuck_nice(const struct plan *plan, struct findings *f)
 	if (plan->n_rules > 1 && lowest < highest && (rlim_t)(20 - lowest) > limit.rlim_cur && !capability_after_exec(CAP_SYS_NICE))
 		finding(f, FINDING_NOTE, "threads with Nice=%d that one with Nice=%d creates keep that: going down needs LimitNICE=%d "
 			"or CAP_SYS_NICE", lowest, highest, lowest);
-	if (highest > plan->launch.nice && plan->children != CHILDREN_ALL && (rlim_t)(20 - plan->launch.nice) > limit.rlim_cur &&
+	if (highest > plan->launch.nice && p->process.value[K_Children].items && plan->children != CHILDREN_ALL && (rlim_t)(20 - plan->launch.nice) > limit.rlim_cur &&
 	    !capability_after_exec(CAP_SYS_NICE))
 		finding(f, FINDING_NOTE, "children keep Nice=%d: going back to %d needs LimitNICE=%d or CAP_SYS_NICE", highest,
 			plan->launch.nice, plan->launch.nice);
@@ -211,7 +216,7 @@ void hints(const struct policy *p, struct topology *t, const struct target *targ
 		finding(f, FINDING_CAUSE, "%s", m->text);
 	overruled_options(p, f);
 	children_of_a_shell(p, target, plan, f);
-	stuck_nice(plan, f);
+	stuck_nice(p, plan, f);
 	starved_housekeeping(t, plan, f);
 	real_time_limit(plan, f);
 	throttled(t, plan, f);

@@ -190,6 +190,7 @@ void report_table(FILE *to, const struct experiment *e, const struct judgement *
 void report_compare(FILE *to, struct experiment **list, size_t n);
 void report_histogram(FILE *to, const struct experiment *e); /* what a terminal can draw */
 const char *report_number(double value);
+const char *report_change(double v, double base, bool sign); /* in percent of the base where there is one */
 
 /* save.c: for machines.  False with everything said. */
 bool save(const struct experiment *e, const struct judgement *j, const char *path);

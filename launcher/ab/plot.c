@@ -138,11 +138,12 @@ static void curves(FILE *g, const struct experiment *e, size_t m, double height,
 		quoted(e->metrics[m].name), *e->metrics[m].unit ? " in " : "", quoted(e->metrics[m].unit), report_number(step),
 		*e->metrics[m].unit ? " " : "", quoted(e->metrics[m].unit));
 	for (size_t a = 0; a < arms; a++)
-		fprintf(g, "%s$counts%zu with steps ls %zu title '%s: max %s, %.0f samples'", a ? ", " : "", a, a + 1, quoted(e->arms[a].name),
-			report_number(largest(&all[a])), all[a].total);
+		fprintf(g, "%s$counts%zu with steps ls %zu title '%s: max %s%s%s, %.0f samples'", a ? ", " : "", a, a + 1, quoted(e->arms[a].name),
+			report_number(largest(&all[a])), *e->metrics[m].unit ? " " : "", quoted(e->metrics[m].unit), all[a].total);
+	fputs("\nunset label\n", g);
 	place(g, height, 0, y + CURVE, WIDTH, CURVE);
-	fprintf(g, "\nunset logscale y\nset logscale x\nset key top left\nset xrange [1:%g]\nset yrange [0:*]\nset format y '%%g'\n"
-		"set xtics ('0 %%' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1000, '99.99 %%' 1e4, '99.999 %%' 1e5, '99.9999 %%' 1e6)\n"
+	fprintf(g, "unset logscale y\nset logscale x\nset key top left\nset xrange [1:%g]\nset yrange [0:*]\nset format y '%%g'\n"
+		"set xtics ('0 %%%%' 1, '50 %%%%' 2, '90 %%%%' 10, '99 %%%%' 100, '99.9 %%%%' 1000, '99.99 %%%%' 1e4, '99.999 %%%%' 1e5, '99.9999 %%%%' 1e6)\n"
 		"set xlabel 'share of the samples that were faster; 1/(1-p), logarithmic'\nset ylabel '%s'\nset title 'What the slowest took'\nplot ",
 		total, *e->metrics[m].unit ? quoted(e->metrics[m].unit) : quoted(e->metrics[m].name));
 	for (size_t a = 0; a < arms; a++)
@@ -190,7 +191,8 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 		"set title \"%s%s%s", (double)arms - 0.3, row->label, *row->metric->unit ? ", " : "", row->metric->unit);
 	for (size_t i = 0, n = 0; i < j->n && n < 2; i++)
 		if (j->rows[i].metric == row->metric && strcmp(j->rows[i].quantity, row->quantity) == 0) {
-			fprintf(g, "\\n%s%s%s", arms > 2 ? e->arms[j->rows[i].arm].name : "", arms > 2 ? ": " : "", verdict_words[j->rows[i].verdict]);
+			fprintf(g, "\\n%s%s%s, %s", arms > 2 ? e->arms[j->rows[i].arm].name : "", arms > 2 ? ": " : "",
+				report_change(j->rows[i].effect, j->rows[i].base, true), verdict_words[j->rows[i].verdict]);
 			n++;
 		}
 	fputs("\"\nset xtics (", g);
@@ -237,7 +239,6 @@ static void script(FILE *g, const struct experiment *e, const struct judgement *
 	fputs("set grid back lc rgb '#e4e4e4'\nset border 3\nset xtics nomirror\nset ytics nomirror\n", g);
 	if (m < e->n_metrics) {
 		curves(g, e, m, height, y);
-		fputs("unset label\n", g);
 		y += 2 * CURVE;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -13,7 +13,7 @@ const char *report_number(double v)
 }
 
 /* A difference: in percent of the base where there is one. */
-static const char *change(double v, double base, bool sign)
+const char *report_change(double v, double base, bool sign)
 {
 	double percent = 100 * v / fabs(base);
 
@@ -60,11 +60,11 @@ static void head(FILE *to, const struct experiment *e)
 
 static void table_row(FILE *to, const struct row *r)
 {
-	const char *range = memory_printf("%s .. %s", change(r->interval.low, r->base, true), change(r->interval.high, r->base, true));
+	const char *range = memory_printf("%s .. %s", report_change(r->interval.low, r->base, true), report_change(r->interval.high, r->base, true));
 	const char *label = *r->metric->unit ? memory_printf("%s, %s", r->label, r->metric->unit) : r->label;
 
 	fprintf(to, "  %-21s %10s %10s  %9s  %-22s %8s  %s%s%s\n", label, report_number(r->base), report_number(r->value),
-		change(r->effect, r->base, true), isnan(r->interval.low) ? "-" : range, change(r->limit, r->base, false),
+		report_change(r->effect, r->base, true), isnan(r->interval.low) ? "-" : range, report_change(r->limit, r->base, false),
 		verdict_words[r->verdict], r->why ? ": " : "", r->why ? r->why : "");
 }
 

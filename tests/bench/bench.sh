@@ -197,8 +197,12 @@ memory_part() {
 	shim=$(kib "$LLRUN" -q -p "$work/unlocked.policy" "$B/memory" 0 shim)
 	row "a small program, bare" "$bare KiB" '' '' ''
 	own=$(kib "$LLRUN" -q -p "$work/unlocked.policy" "$B/memory" 0 private)
-	row "the same under everything but MemoryLock" "$ours KiB" '' '' "$((ours - bare)) KiB more, pages of libc's file included"
-	row "of it the shim: libllrun.so and the ledger" "$shim KiB" '' '' "$(at_most "$shim" 64)"
+	row "the same under everything but MemoryLock" "$ours KiB" '' '' "$((ours - bare)) KiB more, most of it shared pages of libc"
+	bare=$(kib "$B/memory" 0 dirty)
+	ours=$(kib "$LLRUN" -q -p "$work/unlocked.policy" "$B/memory" 0 dirty)
+	row "private memory, bare" "$bare KiB" '' '' ''
+	row "private memory under everything but MemoryLock" "$ours KiB" '' '' "$((ours - bare)) KiB more; $(at_most $((ours - bare)) 64)"
+	row "the shim: resident of libllrun.so and the ledger" "$shim KiB" '' '' "$(at_most "$shim" 64)"
 	row "of that private: not shared by all programs under llrun" "$own KiB" '' '' ''
 	bare=$(kib "$LLRUN" -q -p "$work/unlocked.policy" "$B/memory" 64)
 	locked=$(kib "$LLRUN" -q -p "$work/everything.policy" "$B/memory" 64)

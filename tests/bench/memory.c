@@ -1,6 +1,7 @@
 /*
  * memory.c - resident KiB of a program with THREADS idle threads.
  *     memory THREADS           all of it
+ *     memory THREADS dirty     what is its own (Private_Dirty): file pages around those that it needs come and go by chance
  *     memory THREADS shim      the shim and its ledger
  *     memory THREADS private   of these, what is not the file's and so shared with every program under llrun
  */
@@ -65,7 +66,7 @@ static long shim_kib(void)
 	return pages * sysconf(_SC_PAGESIZE) / 1024;
 }
 
-static long all_kib(void)
+static long all_kib(const char *row)
 {
 	FILE *file = fopen("/proc/self/smaps_rollup", "r");
 	char line[4096];
@@ -74,8 +75,8 @@ static long all_kib(void)
 	if (!file)
 		err(1, "/proc/self/smaps_rollup");
 	while (!kib && fgets(line, sizeof line, file))
-		if (sscanf(line, "Rss: %ld", &kib) != 1)
-			kib = 0;
+		if (strncmp(line, row, strlen(row)) == 0)
+			kib = atol(line + strlen(row));
 	fclose(file);
 	return kib;
 }
@@ -90,7 +91,10 @@ int main(int argc, char **argv)
 	}
 	private_only = argc > 2 && strcmp(argv[2], "private") == 0;
 	usleep(50000);
-	printf("%ld\n", argc > 2 ? shim_kib() : all_kib());
+	if (argc > 2 && strcmp(argv[2], "dirty") != 0)
+		printf("%ld\n", shim_kib());
+	else
+		printf("%ld\n", all_kib(argc > 2 ? "Private_Dirty:" : "Rss:"));
 	fflush(stdout);
 	_exit(0);
 }
