@@ -104,6 +104,8 @@ static void explain_cpus(const struct policy *p, const struct section *s, struct
 		struct cpuset set;
 		const char *why;
 
+		if (!strpbrk(i->text, " \t,&|!(")) /* one word or number: the line above says what it is */
+			continue;
 		if (expr_eval(i->text, ask_and_note, &trace, &set, &why) && *trace.text)
 			printf("    %s: %s\n", i->text, trace.text);
 	}

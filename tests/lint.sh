@@ -29,7 +29,7 @@ owner '(^|[^_[:alnum:]])exit\(' launcher/main.c
 owner '(^|[^[:alnum:]])_exit\(' policy/memory.c shim/init.c launcher/ab/process.c
 owner '\bfork\(' launcher/ab/process.c # an experiment starts programs; the launcher becomes one
 owner '\b(vfork|posix_spawn|system|popen)\(' nobody
-owner '\bstdout\b|\bputs\(|\bprintf\("' launcher/explain.c launcher/options.c launcher/main.c launcher/ab/ab.c launcher/ab/plot.c
+owner '\bstdout\b|\bputs\(|\bprintf\("' launcher/explain.c launcher/options.c launcher/main.c launcher/status.c launcher/check/check.c launcher/ab/ab.c launcher/ab/plot.c
 grep -nE '#include <(stdio|stdlib)\.h>' shim/*.c policy/plan.c policy/glob.c policy/cpuset.c | grep -v 'shim/init.c.*stdlib\|shim/place.c.*stdlib' &&
 	breach "shim: no stdio, and getenv is all of stdlib"
 
@@ -65,7 +65,7 @@ done
 
 # Others' eyes.  Each is used where it is installed; CI has them all.
 have() { command -v "$1" >/dev/null || { echo "lint: no $1 here, left out"; false; }; }
-have shellcheck && { shellcheck -x -S warning tests/*.sh tests/*.bash tests/*.bats tests/*/*.bats .ci/run launcher/completion.bash || breach "shellcheck"; }
+have shellcheck && { shellcheck -x -S warning tests/*.sh tests/*.bash tests/*.bats tests/*/*.bats tests/*/*/*.bats tests/*/*/*.bash .ci/run launcher/completion.bash || breach "shellcheck"; }
 have mandoc && { mandoc -T lint -W warning launcher/llrun.1 policy/llrun.policy.5 || breach "mandoc"; }
 have cppcheck && { cppcheck --enable=warning,performance,portability --std=c11 -D_GNU_SOURCE -D__linux__ --inline-suppr \
 	--error-exitcode=1 -q policy launcher shim || breach "cppcheck"; }

@@ -174,7 +174,7 @@ static bool finish(const struct experiment *e, const struct ab_options *a)
 		good = plot(e, &j, a->plot);
 	else
 		report_histogram(stdout, e);
-	if (!interrupted && a->json && !e->title)
+	if (!interrupted && a->json)
 		good &= save(e, &j, a->json);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		good = refuse("the table cannot be written to stdout");
@@ -192,11 +192,11 @@ static int report(const struct options *o)
 		if (!list[n])
 			return EXIT_LLRUN;
 	}
-	if (n == 0 || (o->ab.plot && n > 1)) {
-		say(n ? "--plot draws one experiment" : "--ab-report needs files that --json made");
+	if (n == 0 || ((o->ab.plot || o->ab.json) && n > 1)) {
+		say(n ? "--plot and --json are of one experiment" : "--ab-report needs files that --json made");
 		return EXIT_LLRUN;
 	}
-	if (o->ab.plot && !(plot_can(o->ab.plot) && writable("--plot", o->ab.plot)))
+	if ((o->ab.plot && !plot_can(o->ab.plot)) || !writable("--plot", o->ab.plot) || !writable("--json", o->ab.json))
 		return EXIT_LLRUN;
 	for (size_t i = 0; i < n && good; i++)
 		good = finish(list[i], &o->ab);

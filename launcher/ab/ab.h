@@ -76,6 +76,7 @@ struct experiment {
 bool arms_read(struct experiment *e, const struct ab_options *o);
 /* Does llrun take each arm here?  Fills `explained`. */
 bool arms_check(struct experiment *e);
+const char *arm_label(const struct arm *arm); /* its name where room is short: no directory, no ".policy" */
 /* The words that start a program under an arm. */
 char **arm_command(const struct experiment *e, const struct arm *arm, char **program);
 
@@ -190,6 +191,7 @@ void report_table(FILE *to, const struct experiment *e, const struct judgement *
 void report_compare(FILE *to, struct experiment **list, size_t n);
 void report_histogram(FILE *to, const struct experiment *e); /* what a terminal can draw */
 const char *report_number(double value);
+const char *report_words(char **words); /* a command line to read */
 const char *report_change(double v, double base, bool sign); /* in percent of the base where there is one */
 
 /* save.c: for machines.  False with everything said. */

@@ -220,6 +220,17 @@ char **arm_command(const struct experiment *e, const struct arm *arm, char **pro
 	return command(e, arm, program, "-q");
 }
 
+const char *arm_label(const struct arm *arm)
+{
+	size_t plus = strcspn(arm->name, "+"), from = plus;
+	bool suffix;
+
+	while (from > 0 && arm->name[from - 1] != '/')
+		from--;
+	suffix = plus - from > 7 && strncmp(arm->name + plus - 7, ".policy", 7) == 0;
+	return memory_printf("%.*s%s", (int)(plus - from - (suffix ? 7 : 0)), arm->name + from, arm->name + plus);
+}
+
 bool arms_check(struct experiment *e)
 {
 	bool good = true;
@@ -239,6 +250,7 @@ bool arms_check(struct experiment *e)
 			continue;
 		if (!run_command(command(e, a, e->program, "--explain"), NULL, &text, &length, &status) || status != 0) {
 			say("arm '%s' cannot be started here: nothing was started", a->name);
+			free(text);
 			good = false;
 			continue;
 		}

@@ -37,23 +37,20 @@ bool plot_can(const char *path)
 	return true;
 }
 
-/* Text in gnuplot's single quotes. */
+/* Text in gnuplot's quotes: in the double ones, which alone know a new line, a backquote would be a command. */
 static const char *quoted(const char *text)
 {
-	char *out = memory_get(2 * strlen(text) + 1), *to = out;
+	char *out = memory_get(strlen(text) + 1), *to = out;
 
-	for (; *text; text++) {
-		if (*text == '\'')
-			*to++ = '\'';
-		*to++ = *text == '\n' ? ' ' : *text;
-	}
+	for (; *text; text++)
+		*to++ = *text == '\'' || *text == '"' || *text == '`' || *text == '\\' || *text == '\n' ? ' ' : *text;
 	return out;
 }
 
 /* All samples of an arm, in order. */
 static struct samples all_samples(const struct experiment *e, size_t arm, size_t m)
 {
-	struct samples all = {0};
+	struct samples all = {.bins = memory_get(sizeof *all.bins)};
 
 	for (size_t i = 0; i < e->n_run; i++) {
 		const struct samples *s = &e->run[i].samples[m];
@@ -138,7 +135,7 @@ static void curves(FILE *g, const struct experiment *e, size_t m, double height,
 		quoted(e->metrics[m].name), *e->metrics[m].unit ? " in " : "", quoted(e->metrics[m].unit), report_number(step),
 		*e->metrics[m].unit ? " " : "", quoted(e->metrics[m].unit));
 	for (size_t a = 0; a < arms; a++)
-		fprintf(g, "%s$counts%zu with steps ls %zu title '%s: max %s%s%s, %.0f samples'", a ? ", " : "", a, a + 1, quoted(e->arms[a].name),
+		fprintf(g, "%s$counts%zu with steps ls %zu title '%s: max %s%s%s, %.0f samples'", a ? ", " : "", a, a + 1, quoted(arm_label(&e->arms[a])),
 			report_number(largest(&all[a])), *e->metrics[m].unit ? " " : "", quoted(e->metrics[m].unit), all[a].total);
 	fputs("\nunset label\n", g);
 	place(g, height, 0, y + CURVE, WIDTH, CURVE);
@@ -147,7 +144,7 @@ static void curves(FILE *g, const struct experiment *e, size_t m, double height,
 		"set xlabel 'share of the samples that were faster; 1/(1-p), logarithmic'\nset ylabel '%s'\nset title 'What the slowest took'\nplot ",
 		total, *e->metrics[m].unit ? quoted(e->metrics[m].unit) : quoted(e->metrics[m].name));
 	for (size_t a = 0; a < arms; a++)
-		fprintf(g, "%s$slowest%zu with lines ls %zu title '%s'", a ? ", " : "", a, a + 1, quoted(e->arms[a].name));
+		fprintf(g, "%s$slowest%zu with lines ls %zu title '%s'", a ? ", " : "", a, a + 1, quoted(arm_label(&e->arms[a])));
 	fputs("\nunset logscale x\nset xtics auto\nset xtics\n", g);
 }
 
@@ -157,6 +154,7 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 	size_t arms = e->n_arms - 1;
 	double *values = memory_get((e->n_run + 1) * sizeof *values);
 	struct random random = {e->seed};
+	bool shown = false;
 
 	fprintf(g, "$pairs%zu << EOD\n", panel);
 	for (size_t pair = 0; pair < (size_t)e->runs; pair++) {
@@ -188,16 +186,16 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 	}
 	place(g, height, (double)WIDTH / ACROSS * (double)(panel % ACROSS), y + PANEL * (double)(panel / ACROSS), (double)WIDTH / ACROSS, PANEL);
 	fprintf(g, "unset key\nset xlabel ''\nset ylabel ''\nset format y '%%g'\nset xrange [-0.5:%g]\nset yrange [*:*]\nset offsets 0, 0, graph 0.08, graph 0.08\n"
-		"set title \"%s%s%s", (double)arms - 0.3, row->label, *row->metric->unit ? ", " : "", row->metric->unit);
-	for (size_t i = 0, n = 0; i < j->n && n < 2; i++)
-		if (j->rows[i].metric == row->metric && strcmp(j->rows[i].quantity, row->quantity) == 0) {
-			fprintf(g, "\\n%s%s%s, %s", arms > 2 ? e->arms[j->rows[i].arm].name : "", arms > 2 ? ": " : "",
+		"set title \"%s%s%s", (double)arms - 0.3, quoted(row->label), *row->metric->unit ? ", " : "", quoted(row->metric->unit));
+	for (size_t i = 0; i < j->n; i++) /* a line for two arms, one for what is shown of several */
+		if (j->rows[i].metric == row->metric && strcmp(j->rows[i].quantity, row->quantity) == 0 && (arms == 2 || j->rows[i].verdict <= V_WORSE)) {
+			fprintf(g, "\\n%s%s%s, %s", arms > 2 ? quoted(arm_label(&e->arms[j->rows[i].arm])) : "", arms > 2 ? ": " : "",
 				report_change(j->rows[i].effect, j->rows[i].base, true), verdict_words[j->rows[i].verdict]);
-			n++;
+			shown = true;
 		}
-	fputs("\"\nset xtics (", g);
+	fprintf(g, "%s\"\nset xtics %s (", shown ? "" : "\\nno difference shown", arms > 2 ? "rotate by 25 right" : "norotate");
 	for (size_t a = 0; a < arms; a++)
-		fprintf(g, "%s'%s' %zu", a ? ", " : "", quoted(e->arms[a].name), a);
+		fprintf(g, "%s'%.24s' %zu", a ? ", " : "", quoted(arm_label(&e->arms[a])), a);
 	fprintf(g, ")\nplot $pairs%zu with lines lc rgb '#c8c8c8' lw 1", panel);
 	for (size_t a = 0; a < arms; a++)
 		fprintf(g, ", $dots%zu_%zu with points ls %zu, $median%zu_%zu with yerrorbars lc rgb 'black' pt 1 ps 0.8 lw 1.5", panel, a, a + 1, panel, a);
@@ -223,7 +221,6 @@ static void script(FILE *g, const struct experiment *e, const struct judgement *
 	static const int marks[] = {7, 5, 9, 13, 11, 6, 4};
 	const struct row *chosen[PANELS];
 	size_t n = choose(j, chosen), m = 0;
-	const char *title = "";
 	double height, y = HEAD;
 
 	while (m < e->n_metrics && !metric_has_samples(e, m))
@@ -232,10 +229,8 @@ static void script(FILE *g, const struct experiment *e, const struct judgement *
 	fprintf(g, "set terminal %s size %d,%.0f font 'sans,%d' background '#ffffff' noenhanced\n", svg ? "svg" : "pngcairo", WIDTH, height, svg ? 12 : 10);
 	for (size_t a = 0; a < e->n_arms; a++)
 		fprintf(g, "set style line %zu lc rgb '%s' lw 2 dt %zu pt %d ps 0.7\n", a + 1, colours[a % 7], a % 5 + 1, marks[a % 7]);
-	for (char **word = e->program; *word; word++)
-		title = memory_printf("%s%s%s", title, *title ? " " : "", *word);
 	fprintf(g, "set multiplot\nset label 1 '%.110s' at screen 0.02, screen %g\nset label 2 '%ld runs of each arm; %.90s' at screen 0.02, screen %g tc rgb '#555555'\n",
-		quoted(title), 1 - 20 / height, e->runs, quoted(e->kernel), 1 - 42 / height);
+		quoted(report_words(e->program)), 1 - 20 / height, e->runs, quoted(e->kernel), 1 - 42 / height);
 	fputs("set grid back lc rgb '#e4e4e4'\nset border 3\nset xtics nomirror\nset ytics nomirror\n", g);
 	if (m < e->n_metrics) {
 		curves(g, e, m, height, y);

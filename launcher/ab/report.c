@@ -24,15 +24,25 @@ const char *report_change(double v, double base, bool sign)
 	return memory_printf(sign ? "%+.*f %%" : "%.*f %%", fabs(percent) < 10 ? 2 : 1, percent);
 }
 
+const char *report_words(char **words)
+{
+	const char *line = "";
+
+	for (; *words; words++) {
+		bool quote = !**words || strpbrk(*words, " \t\n;&|<>()$*?#'\"");
+
+		line = memory_printf("%s%s%s%s%s", line, *line ? " " : "", quote ? "'" : "", *words, quote ? "'" : "");
+	}
+	return line;
+}
+
 static void head(FILE *to, const struct experiment *e)
 {
 	size_t disturbed = 0, failed = 0;
 
 	if (e->title)
 		fprintf(to, "\n%s\n", e->title);
-	fputs("\nprogram", to);
-	for (char **word = e->program; *word; word++)
-		fprintf(to, " %s", *word);
+	fprintf(to, "\nprogram %s", report_words(e->program));
 	if (e->load)
 		fprintf(to, "\nload    %s%s%s", e->load, e->load_arm.bare ? "" : "  under ", e->load_arm.bare ? "" : e->load_arm.name);
 	if (e->noise)
@@ -63,7 +73,7 @@ static void table_row(FILE *to, const struct row *r)
 	const char *range = memory_printf("%s .. %s", report_change(r->interval.low, r->base, true), report_change(r->interval.high, r->base, true));
 	const char *label = *r->metric->unit ? memory_printf("%s, %s", r->label, r->metric->unit) : r->label;
 
-	fprintf(to, "  %-21s %10s %10s  %9s  %-22s %8s  %s%s%s\n", label, report_number(r->base), report_number(r->value),
+	fprintf(to, "  %-21s %10s %12s  %9s  %-22s %8s  %s%s%s\n", label, report_number(r->base), report_number(r->value),
 		report_change(r->effect, r->base, true), isnan(r->interval.low) ? "-" : range, report_change(r->limit, r->base, false),
 		verdict_words[r->verdict], r->why ? ": " : "", r->why ? r->why : "");
 }
@@ -75,8 +85,8 @@ void report_table(FILE *to, const struct experiment *e, const struct judgement *
 		const struct row *r = &j->rows[i];
 
 		if (i == 0 || j->rows[i - 1].arm != r->arm)
-			fprintf(to, "\n%s against %s\n  %-21s %10.10s %10.10s  %9s  %-22s %8s  %s\n", e->arms[r->arm].name, e->arms[0].name, "median of the runs",
-				e->arms[0].name, e->arms[r->arm].name, "change", "95 % interval", "A/A", "verdict");
+			fprintf(to, "\n%s against %s\n  %-21s %10.10s %12.12s  %9s  %-22s %8s  %s\n", e->arms[r->arm].name, e->arms[0].name, "median of the runs",
+				arm_label(&e->arms[0]), arm_label(&e->arms[r->arm]), "change", "95 % interval", "A/A", "verdict");
 		table_row(to, r);
 	}
 	fprintf(to, "\nchange: of paired runs (Hodges-Lehmann). A/A: how far %s lies from itself in as many runs; less is no effect.\n"
@@ -191,7 +201,7 @@ void report_histogram(FILE *to, const struct experiment *e)
 			}
 	fprintf(to, "\n%s%s%s, all runs; the bars are logarithmic\n  %10s ", e->metrics[m].name, *e->metrics[m].unit ? ", " : "", e->metrics[m].unit, "up to");
 	for (size_t a = 0; a < arms; a++)
-		fprintf(to, " %-*.*s", WIDTH + 9, WIDTH + 9, e->arms[a].name);
+		fprintf(to, " %-*.*s", WIDTH + 9, WIDTH + 9, arm_label(&e->arms[a]));
 	putc('\n', to);
 	for (int row = 0; row < ROWS; row++) {
 		fprintf(to, "  %10s ", report_number(low + (high - low) * (row + 1) / ROWS));

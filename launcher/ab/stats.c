@@ -84,19 +84,15 @@ double stats_median(double *values, size_t n)
 
 double stats_hodges_lehmann(double *values, size_t n)
 {
-	double *averages, result;
+	void *mark = memory_mark();
+	double *averages = memory_get((n * (n + 1) / 2 + 1) * sizeof *averages), result;
 	size_t m = 0;
 
-	if (n == 0)
-		return NAN;
-	averages = malloc(n * (n + 1) / 2 * sizeof *averages);
-	if (!averages)
-		return stats_median(values, n);
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = i; j < n; j++)
 			averages[m++] = (values[i] + values[j]) / 2;
 	result = stats_median(averages, m);
-	free(averages);
+	memory_release(mark);
 	return result;
 }
 
@@ -126,30 +122,28 @@ static struct interval middle(double *results, double level)
 /* Efron's percentile interval: what the statistic would be of samples drawn from this one with replacement. */
 struct interval stats_bootstrap(const double *values, size_t n, statistic *of, double level, struct random *r)
 {
-	double results[ROUNDS], *drawn;
-	struct interval none = {NAN, NAN};
+	void *mark = memory_mark();
+	double results[ROUNDS], *drawn = memory_get((n + 1) * sizeof *drawn);
 
-	drawn = n < 2 ? NULL : malloc(n * sizeof *drawn);
-	if (!drawn)
-		return none;
+	if (n < 2)
+		return (struct interval){NAN, NAN};
 	for (int round = 0; round < ROUNDS; round++) {
 		for (size_t i = 0; i < n; i++)
 			drawn[i] = values[random_below(r, n)];
 		results[round] = of(drawn, n);
 	}
-	free(drawn);
+	memory_release(mark);
 	return middle(results, level);
 }
 
 /* Of the difference of two medians, b minus a, of runs that are not paired. */
 struct interval stats_bootstrap_two(const double *a, size_t n_a, const double *b, size_t n_b, double level, struct random *r)
 {
-	double results[ROUNDS], *drawn;
-	struct interval none = {NAN, NAN};
+	void *mark = memory_mark();
+	double results[ROUNDS], *drawn = memory_get((n_a + n_b + 1) * sizeof *drawn);
 
-	drawn = n_a < 2 || n_b < 2 ? NULL : malloc((n_a + n_b) * sizeof *drawn);
-	if (!drawn)
-		return none;
+	if (n_a < 2 || n_b < 2)
+		return (struct interval){NAN, NAN};
 	for (int round = 0; round < ROUNDS; round++) {
 		for (size_t i = 0; i < n_a; i++)
 			drawn[i] = a[random_below(r, n_a)];
@@ -157,7 +151,7 @@ struct interval stats_bootstrap_two(const double *a, size_t n_a, const double *b
 			drawn[n_a + i] = b[random_below(r, n_b)];
 		results[round] = stats_median(drawn + n_a, n_b) - stats_median(drawn, n_a);
 	}
-	free(drawn);
+	memory_release(mark);
 	return middle(results, level);
 }
 
@@ -178,19 +172,14 @@ static void double_ranks(const double *sorted, size_t n, size_t *ranks)
  */
 double stats_signed_rank(const double *differences, size_t n)
 {
-	double *size = calloc(n + 1, sizeof *size), *chance, at_most = 0, at_least = 0;
-	size_t *ranks = calloc(n + 1, sizeof *ranks), m = 0, sum = 0, observed = 0;
+	void *mark = memory_mark();
+	double *size = memory_get((n + 1) * sizeof *size), *chance, at_most = 0, at_least = 0;
+	size_t *ranks = memory_get((n + 1) * sizeof *ranks), m = 0, sum = 0, observed = 0;
 
-	for (size_t i = 0; size && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (fabs(differences[i]) > 0)
 			size[m++] = fabs(differences[i]);
-	chance = calloc(m * (m + 1) + 1, sizeof *chance);
-	if (!size || !ranks || !chance || m == 0) {
-		free(size);
-		free(ranks);
-		free(chance);
-		return 1;
-	}
+	chance = memory_get((m * (m + 1) + 1) * sizeof *chance);
 	qsort(size, m, sizeof *size, by_value);
 	double_ranks(size, m, ranks);
 	for (size_t i = 0; i < n; i++)
@@ -209,19 +198,18 @@ double stats_signed_rank(const double *differences, size_t n)
 		at_most += s <= observed ? chance[s] : 0;
 		at_least += s >= observed ? chance[s] : 0;
 	}
-	free(size);
-	free(ranks);
-	free(chance);
+	memory_release(mark);
 	return fmin(1, 2 * fmin(at_most, at_least));
 }
 
 /* Wilcoxon's rank-sum test for runs that are not paired, by shuffling who belongs to whom. */
 double stats_rank_sum(const double *a, size_t n_a, const double *b, size_t n_b, struct random *r)
 {
-	size_t n = n_a + n_b, *ranks = calloc(n + 1, sizeof *ranks), more = 1;
-	double *sorted = calloc(n + 1, sizeof *sorted), expected = (double)n_a * (double)(n + 1), observed = 0;
+	void *mark = memory_mark();
+	size_t n = n_a + n_b, *ranks = memory_get((n + 1) * sizeof *ranks), more = 1;
+	double *sorted = memory_get((n + 1) * sizeof *sorted), expected = (double)n_a * (double)(n + 1), observed = 0;
 
-	if (ranks && sorted && n_a && n_b) {
+	if (n_a && n_b) {
 		memcpy(sorted, a, n_a * sizeof *a);
 		memcpy(sorted + n_a, b, n_b * sizeof *b);
 		qsort(sorted, n, sizeof *sorted, by_value);
@@ -241,8 +229,7 @@ double stats_rank_sum(const double *a, size_t n_a, const double *b, size_t n_b, 
 			more += fabs(sum - expected) >= fabs(observed - expected);
 		}
 	}
-	free(ranks);
-	free(sorted);
+	memory_release(mark);
 	return n_a && n_b ? (double)more / (ROUNDS + 1) : 1;
 }
 

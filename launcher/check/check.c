@@ -1,6 +1,6 @@
 /*
- * check.c - llrun --check: runs the items of items.def, and prints what they found, the worst first.  Nothing is written, and
- * nobody but this process is touched.
+ * check.c - llrun --check: runs the items of items.def, and prints what they found, the worst first.  Nothing is
+ * written, and nobody but this process is touched.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -42,8 +42,9 @@ static bool is_real_time(const struct rule *r)
 }
 
 /*
- * The CPUs that the policy cares for: those of its real-time threads and of those that get one each.  A class that shares
- * what is left, [Process] as a rule, counts only if there is nothing else.  No policy: the isolated ones, or all.
+ * The CPUs that the policy cares for: those of its real-time threads and of those that get one each.  A class that
+ * shares what is left, [Process] as a rule, counts only if there is nothing else.  No policy: the isolated ones, or
+ * all.
  */
 static struct cpuset judged_cpus(const struct check *c)
 {
@@ -98,20 +99,29 @@ static void add_name(const char **list, size_t max, const char *name)
 		list[n] = name;
 }
 
-/* Those that near: names, or, for a policy with sockets and where there is none, all that are up.  lo is not: its operstate is "unknown". */
+enum { MAX_INTERFACES = 64 };
+
+static void add_near(const char **list, const struct section *s)
+{
+	for (const struct item *i = s->value[K_CPUAffinity].items; i; i = i->next)
+		for (const char *p = i->text; (p = strstr(p, "near:"));) {
+			p += strlen("near:");
+			add_name(list, MAX_INTERFACES, memory_copy(p, strcspn(p, " \t,&|!()")));
+		}
+}
+
+/*
+ * Those that near: names, or, for a policy with sockets and where there is none, all that are up.  lo is not: its operstate
+ * is "unknown".
+ */
 static void find_interfaces(struct check *c)
 {
-	enum { MAX = 64 };
 	const char **names;
 
-	c->interface = memory_get(MAX * sizeof *c->interface);
-	for (const struct section *s = &c->policy->process; s; s = s == &c->policy->process ? c->policy->threads : s->next)
-		for (const struct item *i = s->value[K_CPUAffinity].items; i; i = i->next)
-			for (const char *p = i->text; (p = strstr(p, "near:"));) {
-				size_t n = strcspn(p += 5, " \t,&|!()");
-
-				add_name(c->interface, MAX, memory_copy(p, n));
-			}
+	c->interface = memory_get(MAX_INTERFACES * sizeof *c->interface);
+	add_near(c->interface, &c->policy->process);
+	for (const struct section *s = c->policy->threads; s; s = s->next)
+		add_near(c->interface, s);
 	if (*c->interface || (!c->plan->n_sockets && (c->policy->path || c->target)))
 		return;
 	for (names = read_names(c, "/sys/class/net"); names && **names; names++) {
@@ -119,7 +129,7 @@ static void find_interfaces(struct check *c)
 		const char *state = read_text(c, &unused, "/sys/class/net/%s/operstate", *names);
 
 		if (state && strncmp(state, "up", 2) == 0)
-			add_name(c->interface, MAX, *names);
+			add_name(c->interface, MAX_INTERFACES, *names);
 	}
 }
 
@@ -158,13 +168,16 @@ static const char *fill_in(const struct check *c, const char *text, const struct
 	const struct {
 		const char *word, *text;
 	} words[] = {
-		{"{cpus}", list_of(&c->cpus)}, {"{rest}", none ? "OTHERS" : list_of(&c->rest)},
-		{"{restmask}", none ? "MASK_OF_OTHERS" : mask_of(&c->rest)}, {"{it}", a->it ? a->it : "IT"},
+		{"{cpus}", list_of(&c->cpus)},
+		{"{rest}", none ? "OTHERS" : list_of(&c->rest)},
+		{"{restmask}", none ? "MASK_OF_OTHERS" : mask_of(&c->rest)},
+		{"{it}", a->it ? a->it : "IT"},
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		for (const char *at; (at = strstr(text, words[i].word));)
-			text = memory_printf("%s%s%s", memory_copy(text, (size_t)(at - text)), words[i].text, at + strlen(words[i].word));
+			text = memory_printf("%s%s%s", memory_copy(text, (size_t)(at - text)), words[i].text,
+					     at + strlen(words[i].word));
 	return text;
 }
 
@@ -177,11 +190,14 @@ static void print_item(const struct check *c, const struct item_row *row, const 
 
 	printf("%-8s %s %s: %s", outcome_names[f->outcome], row->group, row->name, a->text);
 	if (!cure) {
-		puts(!a->where || f->verdict == MOOT ? "" : memory_printf(" (%s%s%.160s)", a->where, a->value ? ": " : "", a->value ? a->value : ""));
+		puts(!a->where || f->verdict == MOOT ? ""
+						     : memory_printf(" (%s%s%.160s)", a->where, a->value ? ": " : "",
+								     a->value ? a->value : ""));
 		return;
 	}
 	printf("\n%8s read   %s%s%.160s\n", "", a->where, a->value ? ": " : "", a->value ? a->value : "");
-	printf("%8s why    %s\n%8s now    %s\n%8s lasts  %s\n", "", row->why, "", fill_in(c, row->now, a), "", fill_in(c, row->lasting, a));
+	printf("%8s why    %s\n%8s now    %s\n%8s lasts  %s\n", "", row->why, "", fill_in(c, row->now, a), "",
+	       fill_in(c, row->lasting, a));
 }
 
 static void json_item(const struct check *c, struct json *out, const struct item_row *row, const struct finding_of *f)
@@ -227,8 +243,8 @@ static void head(const struct check *c, struct json *out)
 		json_open(out, "items", '[');
 		return;
 	}
-	printf("policy %s; judged for CPUs %s (in real time: %s; others: %s); interfaces: %s\n", policy, list_of(&c->cpus),
-	       list_of(&c->real_time), list_of(&c->rest), interfaces_of(c));
+	printf("policy %s; judged for CPUs %s (in real time: %s; others: %s); interfaces: %s\n", policy,
+	       list_of(&c->cpus), list_of(&c->real_time), list_of(&c->rest), interfaces_of(c));
 }
 
 /* Worst first: by outcome, then by severity, then in the order of the table; what does not apply comes last. */
@@ -264,8 +280,8 @@ static void print_all(const struct check *c, const struct finding_of *found, str
 	putchar('\n');
 }
 
-int check(const struct policy *policy, struct topology *t, const struct plan *plan, const struct target *target, const struct findings *findings,
-	  bool as_json)
+int check(const struct policy *policy, struct topology *t, const struct plan *plan, const struct target *target,
+	  const struct findings *findings, bool as_json)
 {
 	static struct finding_of found[N_ROWS];
 	struct check c = {.t = t, .policy = policy, .plan = plan, .target = target, .findings = findings};

@@ -19,7 +19,7 @@ const char *group_of(struct check *c, struct answer *a, const char *controller, 
 
 	*v2 = false;
 	/* "3:cpu,cpuacct:/path" of v1 counts; "0::/path" is v2's (cgroups(7)). */
-	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (const char *line = text; line && *line; line = next_line(line)) {
 		const char *list = strchr(line, ':'), *name = list ? strchr(list + 1, ':') : NULL;
 		size_t length;
 
@@ -49,5 +49,7 @@ const char *group_parent(const char *group)
 	static const char top[] = "/sys/fs/cgroup";
 	const char *slash = strrchr(group, '/');
 
-	return strlen(group) <= strlen(top) || slash == group + strlen(top) ? NULL : memory_copy(group, (size_t)(slash - group));
+	return strlen(group) <= strlen(top) || slash == group + strlen(top)
+		       ? NULL
+		       : memory_copy(group, (size_t)(slash - group));
 }

@@ -36,7 +36,8 @@ static void note_irq(struct check *c, const char *row, const char *line, long lo
 	h->list = memory_printf("%s%s%s", h->list, *h->list ? " " : "", row);
 	if (grown > 0) {
 		h->n_firing++;
-		h->firing = memory_printf("%s%s%s %s (%lld)", h->firing, *h->firing ? ", " : "", row, device_of(line), grown);
+		h->firing = memory_printf("%s%s%s %s (%lld)", h->firing, *h->firing ? ", " : "", row, device_of(line),
+					  grown);
 		/* IO-APIC lines take a new mask only at the next interrupt. */
 		if (read_cpus(c, &one, &wanted, "/proc/irq/%s/smp_affinity_list", row) && !any_of(&wanted, &c->cpus))
 			h->firing = memory_printf("%s, already sent elsewhere", h->firing);
@@ -52,7 +53,7 @@ enum verdict interrupts_devices(struct check *c, struct answer *a)
 	unsigned rows = 0;
 
 	TWICE(c, a, "/proc/interrupts", &before, &after);
-	for (const char *line = after; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (const char *line = after; line && *line; line = next_line(line)) {
 		const char *row = row_name(line);
 
 		if (!is_numbered(row))
@@ -65,7 +66,8 @@ enum verdict interrupts_devices(struct check *c, struct answer *a)
 	if (h.n_firing)
 		return bad(a, "interrupted CPUs %s: %s", list_of(&c->cpus), h.firing);
 	if (h.n_idle)
-		return bad(a, "none in this second, but these go to CPUs %s: %s%s", list_of(&c->cpus), h.idle, h.n_idle > 6 ? " ..." : "");
+		return bad(a, "none in this second, but these go to CPUs %s: %s%s", list_of(&c->cpus), h.idle,
+			   h.n_idle > 6 ? " ..." : "");
 	return good(a, "no device interrupts CPUs %s", list_of(&c->cpus));
 }
 
@@ -78,7 +80,9 @@ enum verdict interrupts_managed(struct check *c, struct answer *a)
 
 	if (!names) {
 		a->where = directory;
-		return unknown(a, "cannot be read: %s", errno == EACCES ? "no permission: try as root" : "debugfs is not mounted, or without CONFIG_GENERIC_IRQ_DEBUGFS");
+		return unknown(a, "cannot be read: %s",
+			       errno == EACCES ? "no permission: try as root"
+					       : "debugfs is not mounted, or without CONFIG_GENERIC_IRQ_DEBUGFS");
 	}
 	for (; **names; names++) {
 		const char *text = read_text(c, a, "%s/%s", directory, *names);
@@ -89,19 +93,22 @@ enum verdict interrupts_managed(struct check *c, struct answer *a)
 		if (!strstr(text, "IRQD_AFFINITY_MANAGED"))
 			continue;
 		n++;
-		if (read_cpus(c, a, &effective, "/proc/irq/%s/effective_affinity_list", *names) && any_of(&effective, &c->cpus))
+		if (read_cpus(c, a, &effective, "/proc/irq/%s/effective_affinity_list", *names) &&
+		    any_of(&effective, &c->cpus))
 			list = memory_printf("%s%s%s", list, *list ? ", " : "", *names);
 	}
 	a->where = directory;
 	a->value = memory_printf("%u managed", n);
-	return *list ? bad(a, "managed interrupts on CPUs %s: %s", list_of(&c->cpus), list) : good(a, "no managed interrupt on CPUs %s", list_of(&c->cpus));
+	return *list ? bad(a, "managed interrupts on CPUs %s: %s", list_of(&c->cpus), list)
+		     : good(a, "no managed interrupt on CPUs %s", list_of(&c->cpus));
 }
 
 enum verdict interrupts_default_affinity(struct check *c, struct answer *a)
 {
 	struct cpuset set;
 
-	return read_mask(c, a, &set, "/proc/irq/default_smp_affinity") ? spared(c, a, &set, "interrupts of new devices") : unread(a);
+	return read_mask(c, a, &set, "/proc/irq/default_smp_affinity") ? spared(c, a, &set, "interrupts of new devices")
+								       : unread(a);
 }
 
 /* "NAME=value" among the strings of /proc/PID/environ, which NULs separate. */
@@ -137,7 +144,9 @@ enum verdict interrupts_irqbalance(struct check *c, struct answer *a)
 	mask = from_environ(c, a, t->pid, "IRQBALANCE_BANNED_CPUS", &known);
 	if (!known)
 		return unread(a);
-	a->value = list ? memory_printf("IRQBALANCE_BANNED_CPULIST=%s", list) : mask ? memory_printf("IRQBALANCE_BANNED_CPUS=%s", mask) : "bans nothing by itself";
+	a->value = list	  ? memory_printf("IRQBALANCE_BANNED_CPULIST=%s", list)
+		   : mask ? memory_printf("IRQBALANCE_BANNED_CPUS=%s", mask)
+			  : "bans nothing by itself";
 	if (list ? !cpuset_parse(&banned, list) : mask ? !parse_mask(mask, &banned) : false)
 		return unknown(a, "cannot be told: %s", a->value);
 	if (!list && !mask) { /* then it leaves boot isolation and nohz_full alone, but knows no partition */
@@ -150,7 +159,9 @@ enum verdict interrupts_irqbalance(struct check *c, struct answer *a)
 			cpuset_or(&banned, &full);
 	}
 	cpuset_minus(&open, &banned);
-	return cpuset_empty(&open) ? good(a, "irqbalance leaves CPUs %s alone", list_of(&c->cpus)) : bad(a, "irqbalance (%d) may move interrupts to CPUs %s", (int)t->pid, list_of(&open));
+	return cpuset_empty(&open)
+		       ? good(a, "irqbalance leaves CPUs %s alone", list_of(&c->cpus))
+		       : bad(a, "irqbalance (%d) may move interrupts to CPUs %s", (int)t->pid, list_of(&open));
 }
 
 enum verdict interrupts_threads(struct check *c, struct answer *a)
@@ -172,11 +183,13 @@ enum verdict interrupts_threads(struct check *c, struct answer *a)
 			names = memory_printf("%s%s%s (%d)", names, *names ? ", " : "", t->name, t->priority);
 	}
 	a->value = memory_printf("%u threads irq/...", n);
-	return *names ? bad(a, "not above the policy's priority %d, and on its CPUs: %s", c->priority, names) : good(a, "none at or below priority %d on its CPUs", c->priority);
+	return *names ? bad(a, "not above the policy's priority %d, and on its CPUs: %s", c->priority, names)
+		      : good(a, "none at or below priority %d on its CPUs", c->priority);
 }
 
 /* Rows that grew by more than `some` a second on a judged CPU: "RES 120, TLB 30". */
-static const char *grown_rows(struct check *c, const char *before, const char *after, const char *const *rows, long long some)
+static const char *grown_rows(struct check *c, const char *before, const char *after, const char *const *rows,
+			      long long some)
 {
 	const char *list = "";
 
@@ -199,12 +212,14 @@ enum verdict interrupts_ipi(struct check *c, struct answer *a)
 	a->value = *list ? list : "hardly any in a second";
 	if (row_growth(before, after, "RES", &c->cpus) < 0)
 		return unknown(a, "cannot be told: the rows of this architecture are not known");
-	return *list ? bad(a, "in a second on CPUs %s: %s", list_of(&c->cpus), list) : good(a, "other CPUs hardly interrupt CPUs %s", list_of(&c->cpus));
+	return *list ? bad(a, "in a second on CPUs %s: %s", list_of(&c->cpus), list)
+		     : good(a, "other CPUs hardly interrupt CPUs %s", list_of(&c->cpus));
 }
 
 enum verdict interrupts_softirqs(struct check *c, struct answer *a)
 {
-	static const char *const rows[] = {"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU", NULL};
+	static const char *const rows[] = {"HI",      "TIMER", "NET_TX",  "NET_RX", "BLOCK", "IRQ_POLL",
+					   "TASKLET", "SCHED", "HRTIMER", "RCU",    NULL};
 	const char *before, *after, *list;
 
 	TWICE(c, a, "/proc/softirqs", &before, &after);
@@ -213,5 +228,6 @@ enum verdict interrupts_softirqs(struct check *c, struct answer *a)
 	list = grown_rows(c, before, after, rows, 10);
 	a->it = list;
 	a->value = *list ? list : "hardly any in a second";
-	return *list ? bad(a, "in a second on CPUs %s: %s", list_of(&c->cpus), list) : good(a, "hardly any softirq on CPUs %s", list_of(&c->cpus));
+	return *list ? bad(a, "in a second on CPUs %s: %s", list_of(&c->cpus), list)
+		     : good(a, "hardly any softirq on CPUs %s", list_of(&c->cpus));
 }

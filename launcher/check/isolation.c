@@ -24,7 +24,8 @@ enum verdict isolation_housekeeping(struct check *c, struct answer *a)
 	if (!read_cpus(c, a, &online, "/sys/devices/system/cpu/online"))
 		return unread(a);
 	if (cpuset_empty(&c->rest))
-		return bad(a, "the policy takes all CPUs, %s: none is left for the rest of the machine", list_of(&c->cpus));
+		return bad(a, "the policy takes all CPUs, %s: none is left for the rest of the machine",
+			   list_of(&c->cpus));
 	return good(a, "CPUs %s are left to the rest of the machine", list_of(&c->rest));
 }
 
@@ -46,7 +47,8 @@ enum verdict isolation_domains(struct check *c, struct answer *a)
 
 enum verdict isolation_isolcpus_flags(struct check *c, struct answer *a)
 {
-	const char *cmdline = read_text(c, a, "/proc/cmdline"), *option = cmdline ? boot_option(cmdline, "isolcpus") : NULL, *flags;
+	const char *cmdline = read_text(c, a, "/proc/cmdline"),
+		   *option = cmdline ? boot_option(cmdline, "isolcpus") : NULL, *flags;
 	bool domain, managed;
 
 	if (!cmdline)
@@ -59,13 +61,16 @@ enum verdict isolation_isolcpus_flags(struct check *c, struct answer *a)
 	managed = strstr(flags, ",managed_irq,") != NULL;
 	if (!domain)
 		return bad(a, "without `domain` the scheduler isolates nothing");
-	return managed ? good(a, "isolates domains and managed interrupts") : bad(a, "without `managed_irq` managed interrupts stay there");
+	return managed ? good(a, "isolates domains and managed interrupts")
+		       : bad(a, "without `managed_irq` managed interrupts stay there");
 }
 
 enum { MAX_DEPTH = 8 };
 
-/* The first partition of a tree that is invalid, "GROUP: isolated invalid (...)", or NULL.  *seen counts those that are not. */
-static const char *invalid_partition(struct check *c, struct answer *a, const char *group, unsigned depth, unsigned *seen)
+/* The first partition of a tree that is invalid, "GROUP: isolated invalid (...)", or NULL.  *seen counts those that are
+ * not. */
+static const char *invalid_partition(struct check *c, struct answer *a, const char *group, unsigned depth,
+				     unsigned *seen)
 {
 	const char **names, *state = read_text(c, a, "%s/cpuset.cpus.partition", group), *found = NULL;
 
@@ -82,12 +87,15 @@ static const char *invalid_partition(struct check *c, struct answer *a, const ch
 
 enum verdict isolation_partition(struct check *c, struct answer *a)
 {
-	const char *mount = exists(c, "/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup" : "/sys/fs/cgroup/unified";
+	const char *mount = exists(c, "/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup"
+									   : "/sys/fs/cgroup/unified";
 	const char *controllers = read_text(c, a, "%s/cgroup.controllers", mount), *found;
 	unsigned seen = 0;
 
 	if (!controllers)
-		return errno == ENOENT && exists(c, "/sys/fs/cgroup/cpuset") ? moot(a, "cpusets are those of cgroup v1 here") : unread(a);
+		return errno == ENOENT && exists(c, "/sys/fs/cgroup/cpuset")
+			       ? moot(a, "cpusets are those of cgroup v1 here")
+			       : unread(a);
 	if (!strstr(controllers, "cpuset"))
 		return moot(a, "the cpuset controller is not with cgroup v2 here");
 	found = invalid_partition(c, a, mount, 0, &seen);
@@ -106,7 +114,9 @@ enum verdict isolation_cpuset_v1(struct check *c, struct answer *a)
 	long long balanced;
 
 	if (!read_long(c, a, &balanced, "/sys/fs/cgroup/cpuset/cpuset.sched_load_balance"))
-		return errno == ENOENT && !exists(c, "/sys/fs/cgroup/cpuset") ? moot(a, "there are no cpusets of cgroup v1") : unread(a);
+		return errno == ENOENT && !exists(c, "/sys/fs/cgroup/cpuset")
+			       ? moot(a, "there are no cpusets of cgroup v1")
+			       : unread(a);
 	cpuset_minus(&open, &c->isolated);
 	if (!balanced)
 		return good(a, "the top of the tree is not balanced");
@@ -152,7 +162,8 @@ enum verdict isolation_nohz_full(struct check *c, struct answer *a)
 	if (strstr(text, "(null)"))
 		set = (struct cpuset){0};
 	cpuset_minus(&ticking, &set);
-	return cpuset_empty(&ticking) ? good(a, "the tick may stop on CPUs %s", list_of(&c->cpus)) : bad(a, "the tick never stops on a busy CPU of %s", list_of(&ticking));
+	return cpuset_empty(&ticking) ? good(a, "the tick may stop on CPUs %s", list_of(&c->cpus))
+				      : bad(a, "the tick never stops on a busy CPU of %s", list_of(&ticking));
 }
 
 static struct cpuset nohz_full(struct check *c)
@@ -167,7 +178,8 @@ static struct cpuset nohz_full(struct check *c)
 
 enum verdict isolation_rcu_nocbs(struct check *c, struct answer *a)
 {
-	const char *cmdline = read_text(c, a, "/proc/cmdline"), *option = cmdline ? boot_option(cmdline, "rcu_nocbs") : NULL;
+	const char *cmdline = read_text(c, a, "/proc/cmdline"),
+		   *option = cmdline ? boot_option(cmdline, "rcu_nocbs") : NULL;
 	struct cpuset open = c->cpus, set = nohz_full(c);
 
 	if (!cmdline)
@@ -180,7 +192,8 @@ enum verdict isolation_rcu_nocbs(struct check *c, struct answer *a)
 		return unknown(a, "cannot be told: this form of list is not read");
 	if (option)
 		cpuset_minus(&open, &set);
-	return cpuset_empty(&open) ? good(a, "RCU callbacks of CPUs %s run elsewhere", list_of(&c->cpus)) : bad(a, "CPUs %s run their RCU callbacks themselves", list_of(&open));
+	return cpuset_empty(&open) ? good(a, "RCU callbacks of CPUs %s run elsewhere", list_of(&c->cpus))
+				   : bad(a, "CPUs %s run their RCU callbacks themselves", list_of(&open));
 }
 
 enum verdict isolation_tick(struct check *c, struct answer *a)
@@ -192,7 +205,8 @@ enum verdict isolation_tick(struct check *c, struct answer *a)
 	TWICE(c, a, "/proc/interrupts", &before, &after);
 	if (cpuset_empty(&of))
 		return moot(a, "the tick does not stop on these CPUs anyway, see nohz_full");
-	CPUSET_EACH(cpu, &of) {
+	CPUSET_EACH(cpu, &of)
+	{
 		struct cpuset one = {{0}};
 
 		cpuset_add(&one, (unsigned)cpu);
@@ -203,7 +217,8 @@ enum verdict isolation_tick(struct check *c, struct answer *a)
 	a->value = memory_printf("%s grew by %lld in a second", row, most);
 	if (n < 0)
 		return unknown(a, "cannot be told: no row %s for the local timers of this architecture", row);
-	return most <= 10 ? good(a, "hardly a tick on CPUs %s", list_of(&of)) : bad(a, "up to %lld timer interrupts a second on CPUs %s", most, list_of(&of));
+	return most <= 10 ? good(a, "hardly a tick on CPUs %s", list_of(&of))
+			  : bad(a, "up to %lld timer interrupts a second on CPUs %s", most, list_of(&of));
 }
 
 static bool is_zero(const char *text)
@@ -215,8 +230,8 @@ enum verdict isolation_fair_server(struct check *c, struct answer *a)
 {
 	if (!c->priority)
 		return moot(a, "the policy has no real-time threads");
-	return each_cpu(c, a, &c->real_time, "/sys/kernel/debug/sched/fair_server/cpu%d/runtime", is_zero, "it is off there",
-			"the fair server may take time from real-time threads");
+	return each_cpu(c, a, &c->real_time, "/sys/kernel/debug/sched/fair_server/cpu%d/runtime", is_zero,
+			"it is off there", "the fair server may take time from real-time threads");
 }
 
 enum verdict isolation_smt(struct check *c, struct answer *a)
@@ -224,12 +239,13 @@ enum verdict isolation_smt(struct check *c, struct answer *a)
 	struct cpuset siblings, core;
 
 	CPUSET_EACH(cpu, &c->cpus)
-		if (!read_cpus(c, a, &core, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
-			return unread(a);
+	if (!read_cpus(c, a, &core, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
+		return unread(a);
 	topology_siblings(c->t, &c->cpus, &siblings);
 	if (cpuset_empty(&siblings))
 		return good(a, "whole cores: no hardware thread of CPUs %s is left to others", list_of(&c->cpus));
-	CPUSET_EACH(cpu, &c->cpus) {
+	CPUSET_EACH(cpu, &c->cpus)
+	{
 		read_cpus(c, a, &core, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
 		if (any_of(&core, &siblings))
 			break; /* the first one to show */
@@ -248,8 +264,11 @@ enum verdict isolation_numa(struct check *c, struct answer *a)
 	unsigned n = 0;
 
 	if (!read_cpus(c, a, &nodes, "/sys/devices/system/node/online"))
-		return errno == ENOENT && !exists(c, "/sys/devices/system/node") ? moot(a, "this kernel knows no nodes: memory is all one") : unread(a);
-	CPUSET_EACH(node, &nodes) {
+		return errno == ENOENT && !exists(c, "/sys/devices/system/node")
+			       ? moot(a, "this kernel knows no nodes: memory is all one")
+			       : unread(a);
+	CPUSET_EACH(node, &nodes)
+	{
 		struct answer one = {0};
 		struct cpuset cpus;
 
@@ -262,7 +281,8 @@ enum verdict isolation_numa(struct check *c, struct answer *a)
 			n++;
 		}
 	}
-	return n < 2 ? good(a, "all on node %s", list_of(&of)) : bad(a, "CPUs %s are on nodes %s", list_of(&c->cpus), list_of(&of));
+	return n < 2 ? good(a, "all on node %s", list_of(&of))
+		     : bad(a, "CPUs %s are on nodes %s", list_of(&c->cpus), list_of(&of));
 }
 
 /* The highest cache that the first CPU shares with others. */
@@ -282,7 +302,8 @@ enum verdict isolation_llc(struct check *c, struct answer *a)
 	if (!read_cpus(c, a, &sharing, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index))
 		return unread(a);
 	cpuset_minus(&far, &sharing);
-	return cpuset_empty(&far) ? good(a, "one last-level cache for all") : bad(a, "CPUs %s do not share the last-level cache of CPU %d", list_of(&far), cpu);
+	return cpuset_empty(&far) ? good(a, "one last-level cache for all")
+				  : bad(a, "CPUs %s do not share the last-level cache of CPU %d", list_of(&far), cpu);
 }
 
 enum verdict isolation_cores(struct check *c, struct answer *a)
@@ -293,13 +314,16 @@ enum verdict isolation_cores(struct check *c, struct answer *a)
 	if (read_cpus(c, a, &atoms, "/sys/devices/cpu_atom/cpus")) {
 		slow = common(&atoms, &c->cpus);
 		a->it = list_of(&slow);
-		return cpuset_empty(&slow) ? good(a, "no efficiency cores among them") : bad(a, "CPUs %s are efficiency cores", a->it);
+		return cpuset_empty(&slow) ? good(a, "no efficiency cores among them")
+					   : bad(a, "CPUs %s are efficiency cores", a->it);
 	}
 	if (errno != ENOENT)
 		return unread(a);
-	CPUSET_EACH(cpu, &c->t->online) {
+	CPUSET_EACH(cpu, &c->t->online)
+	{
 		if (!read_long(c, a, &capacity, "/sys/devices/system/cpu/cpu%d/cpu_capacity", cpu))
-			return errno == ENOENT ? moot(a, "all cores are alike: the kernel tells of no kinds") : unread(a);
+			return errno == ENOENT ? moot(a, "all cores are alike: the kernel tells of no kinds")
+					       : unread(a);
 		if (capacity > most)
 			most = capacity;
 		if (cpuset_has(&c->cpus, (unsigned)cpu) && capacity < own[0])
@@ -307,10 +331,12 @@ enum verdict isolation_cores(struct check *c, struct answer *a)
 	}
 	a->value = memory_printf("%lld of %lld", own[0], most);
 	CPUSET_EACH(cpu, &c->cpus)
-		if (read_long(c, &(struct answer){0}, &capacity, "/sys/devices/system/cpu/cpu%d/cpu_capacity", cpu) && capacity * 10 < most * 9)
-			cpuset_add(&slow, (unsigned)cpu);
+	if (read_long(c, &(struct answer){0}, &capacity, "/sys/devices/system/cpu/cpu%d/cpu_capacity", cpu) &&
+	    capacity * 10 < most * 9)
+		cpuset_add(&slow, (unsigned)cpu);
 	a->it = list_of(&slow);
-	return cpuset_empty(&slow) ? good(a, "none is slower than the others") : bad(a, "CPUs %s are slower ones", a->it);
+	return cpuset_empty(&slow) ? good(a, "none is slower than the others")
+				   : bad(a, "CPUs %s are slower ones", a->it);
 }
 
 enum verdict isolation_cpu0(struct check *c, struct answer *a)
@@ -319,5 +345,6 @@ enum verdict isolation_cpu0(struct check *c, struct answer *a)
 
 	if (!read_cpus(c, a, &online, "/sys/devices/system/cpu/online"))
 		return unread(a);
-	return cpuset_has(&c->cpus, 0) ? bad(a, "CPU 0 is among CPUs %s", list_of(&c->cpus)) : good(a, "CPU 0 is left alone");
+	return cpuset_has(&c->cpus, 0) ? bad(a, "CPU 0 is among CPUs %s", list_of(&c->cpus))
+				       : good(a, "CPU 0 is left alone");
 }

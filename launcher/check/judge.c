@@ -3,15 +3,15 @@
 #include <string.h>
 #include "check.h"
 
-#define VERB(name, outcome)                                            \
-	enum verdict name(struct answer *a, const char *format, ...)   \
-	{                                                              \
-		va_list args;                                          \
-                                                                       \
-		va_start(args, format);                                \
-		a->text = memory_vprintf(format, args);                \
-		va_end(args);                                          \
-		return outcome;                                        \
+#define VERB(name, outcome)                                                                                            \
+	enum verdict name(struct answer *a, const char *format, ...)                                                   \
+	{                                                                                                              \
+		va_list args;                                                                                          \
+                                                                                                                       \
+		va_start(args, format);                                                                                \
+		a->text = memory_vprintf(format, args);                                                                \
+		va_end(args);                                                                                          \
+		return outcome;                                                                                        \
 	}
 VERB(good, GOOD)
 VERB(bad, BAD)
@@ -25,7 +25,8 @@ enum verdict unread(struct answer *a)
 	return UNKNOWN;
 }
 
-enum verdict number_within(struct check *c, struct answer *a, long long low, long long high, const char *is_bad, const char *path)
+enum verdict number_within(struct check *c, struct answer *a, long long low, long long high, const char *is_bad,
+			   const char *path)
 {
 	long long n;
 
@@ -34,14 +35,15 @@ enum verdict number_within(struct check *c, struct answer *a, long long low, lon
 	return n >= low && n <= high ? good(a, "as it should be") : bad(a, "%s", is_bad);
 }
 
-enum verdict each_cpu(struct check *c, struct answer *a, const struct cpuset *set, const char *path, bool (*fits)(const char *text),
-		      const char *is_good, const char *is_bad)
+enum verdict each_cpu(struct check *c, struct answer *a, const struct cpuset *set, const char *path,
+		      bool (*fits)(const char *text), const char *is_good, const char *is_bad)
 {
 	struct cpuset not_good = {{0}};
 	struct answer first_bad = {0}, one = {0};
 	const char *hole = strstr(path, "%d");
 
-	CPUSET_EACH(cpu, set) {
+	CPUSET_EACH(cpu, set)
+	{
 		const char *text;
 
 		one = (struct answer){0};
@@ -65,5 +67,6 @@ enum verdict spared(struct check *c, struct answer *a, const struct cpuset *set,
 {
 	struct cpuset hit = common(set, &c->cpus);
 
-	return cpuset_empty(&hit) ? good(a, "%s leave CPUs %s alone", what, list_of(&c->cpus)) : bad(a, "%s may run on CPUs %s", what, list_of(&hit));
+	return cpuset_empty(&hit) ? good(a, "%s leave CPUs %s alone", what, list_of(&c->cpus))
+				  : bad(a, "%s may run on CPUs %s", what, list_of(&hit));
 }

@@ -11,13 +11,16 @@ enum verdict kernel_rt_throttling(struct check *c, struct answer *a)
 
 	if (!c->priority)
 		return moot(a, "the policy has no real-time threads");
-	if (!read_long(c, a, &period, "/proc/sys/kernel/sched_rt_period_us") || !read_long(c, a, &runtime, "/proc/sys/kernel/sched_rt_runtime_us"))
+	if (!read_long(c, a, &period, "/proc/sys/kernel/sched_rt_period_us") ||
+	    !read_long(c, a, &runtime, "/proc/sys/kernel/sched_rt_runtime_us"))
 		return unread(a);
 	if (runtime < 0 || runtime >= period)
 		return good(a, "real-time threads are not throttled");
 	if (!c->busy_poll)
-		return good(a, "of each %lld us, %lld are left to others: a brake, and nothing in the policy spins", period, period - runtime);
-	return bad(a, "real-time threads that busy-poll stand still for %lld us of each %lld", period - runtime, period);
+		return good(a, "of each %lld us, %lld are left to others: a brake, and nothing in the policy spins",
+			    period, period - runtime);
+	return bad(a, "real-time threads that busy-poll stand still for %lld us of each %lld", period - runtime,
+		   period);
 }
 
 /* v1 has a budget in each cpu group; v2 has no such file, and only the root group has a budget. */
@@ -36,7 +39,9 @@ enum verdict kernel_rt_group(struct check *c, struct answer *a)
 		return good(a, "no cpu group of cgroup v1 stands in the way");
 	a->it = memory_printf("%s/cpu.rt_runtime_us", own);
 	if (!read_long(c, a, &budget, "%s", a->it))
-		return errno == ENOENT && exists(c, memory_printf("%s/cgroup.procs", own)) ? moot(a, "a kernel without RT_GROUP_SCHED") : unread(a);
+		return errno == ENOENT && exists(c, memory_printf("%s/cgroup.procs", own))
+			       ? moot(a, "a kernel without RT_GROUP_SCHED")
+			       : unread(a);
 	return budget ? good(a, "the group has a real-time budget") : bad(a, "the group has no real-time budget");
 }
 
@@ -98,13 +103,17 @@ enum verdict kernel_timers(struct check *c, struct answer *a)
 	a->value = text ? first_line(text) : "no .hres_active";
 	if (!text)
 		return unknown(a, "cannot be told: no .hres_active there");
-	return number_in_line(text, ".hres_active") > 0 ? good(a, "high-resolution timers") : bad(a, "timers end on a tick");
+	return number_in_line(text, ".hres_active") > 0 ? good(a, "high-resolution timers")
+							: bad(a, "timers end on a tick");
 }
 
 enum verdict kernel_clocksource(struct check *c, struct answer *a)
 {
-	static const char *const quick[] = {"tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "timebase", "tod", "riscv_clocksource"};
-	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "xen", "hyperv_clocksource_msr"};
+	static const char *const quick[] = {
+		"tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "timebase",
+		"tod", "riscv_clocksource"};
+	static const char *const slow[] = {
+		"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "xen", "hyperv_clocksource_msr"};
 	const char *text = read_text(c, a, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 
 	if (!text)
@@ -156,7 +165,8 @@ enum verdict kernel_mitigations(struct check *c, struct answer *a)
 
 enum verdict kernel_tracing(struct check *c, struct answer *a)
 {
-	const char *directory = exists(c, "/sys/kernel/tracing/current_tracer") ? "/sys/kernel/tracing" : "/sys/kernel/debug/tracing";
+	const char *directory = exists(c, "/sys/kernel/tracing/current_tracer") ? "/sys/kernel/tracing"
+										: "/sys/kernel/debug/tracing";
 	const char *tracer = read_text(c, a, "%s/current_tracer", directory), *events;
 
 	if (!tracer)
@@ -172,8 +182,16 @@ enum verdict kernel_tracing(struct check *c, struct answer *a)
 /* The text form stands in /boot; /proc/config.gz would need a decompressor. */
 enum verdict kernel_debug_options(struct check *c, struct answer *a)
 {
-	static const char *const options[] = {"CONFIG_PROVE_LOCKING", "CONFIG_KASAN", "CONFIG_KCSAN", "CONFIG_DEBUG_PAGEALLOC_ENABLE_DEFAULT",
-		"CONFIG_DEBUG_ATOMIC_SLEEP", "CONFIG_DEBUG_PREEMPT", "CONFIG_DEBUG_OBJECTS", "CONFIG_SLUB_DEBUG_ON", "CONFIG_DEBUG_KMEMLEAK", "CONFIG_UBSAN_TRAP"};
+	static const char *const options[] = {"CONFIG_PROVE_LOCKING",
+					      "CONFIG_KASAN",
+					      "CONFIG_KCSAN",
+					      "CONFIG_DEBUG_PAGEALLOC_ENABLE_DEFAULT",
+					      "CONFIG_DEBUG_ATOMIC_SLEEP",
+					      "CONFIG_DEBUG_PREEMPT",
+					      "CONFIG_DEBUG_OBJECTS",
+					      "CONFIG_SLUB_DEBUG_ON",
+					      "CONFIG_DEBUG_KMEMLEAK",
+					      "CONFIG_UBSAN_TRAP"};
 	const char *release = read_text(c, a, "/proc/sys/kernel/osrelease"), *text, *list = "";
 
 	if (!release)
@@ -200,5 +218,6 @@ enum verdict kernel_boot_options(struct check *c, struct answer *a)
 		return unread(a);
 	skew = boot_option(cmdline, "skew_tick");
 	a->value = memory_printf("skew_tick=%s", skew ? skew : "(default 0)");
-	return skew && strcmp(skew, "1") == 0 ? good(a, "the ticks of the CPUs are spread") : bad(a, "all CPUs tick at the same time");
+	return skew && strcmp(skew, "1") == 0 ? good(a, "the ticks of the CPUs are spread")
+					      : bad(a, "all CPUs tick at the same time");
 }

@@ -10,7 +10,9 @@ static bool cpu_times(const char *text, int cpu, long long *total, long long *st
 {
 	const char *line = line_of(text, memory_printf("cpu%d", cpu));
 	long long t[8] = {0};
-	int n = line ? sscanf(line, "%lld %lld %lld %lld %lld %lld %lld %lld", t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7) : 0;
+	int n = line ? sscanf(line, "%lld %lld %lld %lld %lld %lld %lld %lld", t, t + 1, t + 2, t + 3, t + 4, t + 5,
+			      t + 6, t + 7)
+		     : 0;
 
 	*total = 0;
 	for (int i = 0; i < n; i++)
@@ -26,7 +28,8 @@ enum verdict machine_steal(struct check *c, struct answer *a)
 	int at = -1;
 
 	TWICE(c, a, "/proc/stat", &before, &after);
-	CPUSET_EACH(cpu, &c->cpus) {
+	CPUSET_EACH(cpu, &c->cpus)
+	{
 		long long total[2], steal[2];
 		double share;
 
@@ -52,7 +55,8 @@ enum verdict machine_pressure(struct check *c, struct answer *a)
 		return unread(a);
 	if (!at)
 		return unknown(a, "cannot be read: no avg10 there");
-	return atof(at + 6) >= 10 ? bad(a, "somebody waited for a CPU in %.0f %% of the last 10 s", atof(at + 6)) : good(a, "hardly anybody waits for a CPU");
+	return atof(at + 6) >= 10 ? bad(a, "somebody waited for a CPU in %.0f %% of the last 10 s", atof(at + 6))
+				  : good(a, "hardly anybody waits for a CPU");
 }
 
 /* /proc/cpuinfo has the flag on x86; elsewhere firmware tables or /sys/hypervisor tell. */
@@ -92,5 +96,6 @@ enum verdict machine_container(struct check *c, struct answer *a)
 		}
 	if (sscanf(map, "%u %u %u", &inside, &outside, &count) != 3)
 		return unknown(a, "cannot be told: no user namespace there");
-	return good(a, inside || outside || count != UINT32_MAX ? "a user namespace, as of a container" : "no sign of a container");
+	return good(a, inside || outside || count != UINT32_MAX ? "a user namespace, as of a container"
+								: "no sign of a container");
 }

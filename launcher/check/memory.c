@@ -31,7 +31,8 @@ enum verdict memory_swappiness(struct check *c, struct answer *a)
 		return unread(a);
 	if (n <= 10)
 		return good(a, "swap is a last resort");
-	return c->plan->lock != LOCK_NO ? good(a, "of no matter: the policy locks its memory") : bad(a, "idle pages may be swapped out early");
+	return c->plan->lock != LOCK_NO ? good(a, "of no matter: the policy locks its memory")
+					: bad(a, "idle pages may be swapped out early");
 }
 
 enum verdict memory_thp(struct check *c, struct answer *a)
@@ -40,11 +41,14 @@ enum verdict memory_thp(struct check *c, struct answer *a)
 	const char *text = read_text(c, a, "/sys/kernel/mm/transparent_hugepage/enabled");
 
 	if (!text)
-		return errno == ENOENT && exists(c, "/sys/kernel/mm") && !exists(c, "/sys/kernel/mm/transparent_hugepage") ?
-			moot(a, "a kernel without transparent huge pages") : unread(a);
+		return errno == ENOENT && exists(c, "/sys/kernel/mm") &&
+				       !exists(c, "/sys/kernel/mm/transparent_hugepage")
+			       ? moot(a, "a kernel without transparent huge pages")
+			       : unread(a);
 	if (strcmp(bracketed(text), "always") != 0)
 		return good(a, "only for programs that ask for them");
-	return own->items && !own->number ? good(a, "on, but off for the program by TransparentHugePages=no") : bad(a, "on for all programs");
+	return own->items && !own->number ? good(a, "on, but off for the program by TransparentHugePages=no")
+					  : bad(a, "on for all programs");
 }
 
 enum verdict memory_thp_defrag(struct check *c, struct answer *a)
@@ -53,11 +57,14 @@ enum verdict memory_thp_defrag(struct check *c, struct answer *a)
 	const char *text = read_text(c, a, "/sys/kernel/mm/transparent_hugepage/defrag");
 
 	if (!text)
-		return errno == ENOENT && exists(c, "/sys/kernel/mm") && !exists(c, "/sys/kernel/mm/transparent_hugepage") ?
-			moot(a, "a kernel without transparent huge pages") : unread(a);
+		return errno == ENOENT && exists(c, "/sys/kernel/mm") &&
+				       !exists(c, "/sys/kernel/mm/transparent_hugepage")
+			       ? moot(a, "a kernel without transparent huge pages")
+			       : unread(a);
 	if (own->items && !own->number)
 		return good(a, "off for the program by TransparentHugePages=no");
-	return strcmp(bracketed(text), "always") == 0 ? bad(a, "every fault may wait for compaction") : good(a, "faults do not wait, unless the program asked for it");
+	return strcmp(bracketed(text), "always") == 0 ? bad(a, "every fault may wait for compaction")
+						      : good(a, "faults do not wait, unless the program asked for it");
 }
 
 enum verdict memory_khugepaged(struct check *c, struct answer *a)
@@ -65,8 +72,10 @@ enum verdict memory_khugepaged(struct check *c, struct answer *a)
 	long long n;
 
 	if (!read_long(c, a, &n, "/sys/kernel/mm/transparent_hugepage/khugepaged/defrag"))
-		return errno == ENOENT && exists(c, "/sys/kernel/mm") && !exists(c, "/sys/kernel/mm/transparent_hugepage") ?
-			moot(a, "a kernel without transparent huge pages") : unread(a);
+		return errno == ENOENT && exists(c, "/sys/kernel/mm") &&
+				       !exists(c, "/sys/kernel/mm/transparent_hugepage")
+			       ? moot(a, "a kernel without transparent huge pages")
+			       : unread(a);
 	return n ? bad(a, "it compacts memory to make huge pages") : good(a, "it does not compact");
 }
 
@@ -75,18 +84,22 @@ enum verdict memory_ksm(struct check *c, struct answer *a)
 	long long n;
 
 	if (!read_long(c, a, &n, "/sys/kernel/mm/ksm/run"))
-		return errno == ENOENT && exists(c, "/sys/kernel/mm") && !exists(c, "/sys/kernel/mm/ksm") ? moot(a, "a kernel without KSM") : unread(a);
+		return errno == ENOENT && exists(c, "/sys/kernel/mm") && !exists(c, "/sys/kernel/mm/ksm")
+			       ? moot(a, "a kernel without KSM")
+			       : unread(a);
 	return n == 1 ? bad(a, "pages are being merged") : good(a, "no pages are being merged");
 }
 
 enum verdict memory_compaction(struct check *c, struct answer *a)
 {
-	return number_within(c, a, 0, 0, "memory is compacted in the background", "/proc/sys/vm/compaction_proactiveness");
+	return number_within(c, a, 0, 0, "memory is compacted in the background",
+			     "/proc/sys/vm/compaction_proactiveness");
 }
 
 enum verdict memory_unevictable(struct check *c, struct answer *a)
 {
-	return number_within(c, a, 0, 0, "compaction may move locked pages", "/proc/sys/vm/compact_unevictable_allowed");
+	return number_within(c, a, 0, 0, "compaction may move locked pages",
+			     "/proc/sys/vm/compact_unevictable_allowed");
 }
 
 enum verdict memory_numa_balancing(struct check *c, struct answer *a)
@@ -96,12 +109,14 @@ enum verdict memory_numa_balancing(struct check *c, struct answer *a)
 	long long n;
 
 	if (!read_long(c, a, &n, "/proc/sys/kernel/numa_balancing"))
-		return errno == ENOENT && exists(c, "/proc/sys/kernel") ? moot(a, "a kernel without NUMA balancing") : unread(a);
+		return errno == ENOENT && exists(c, "/proc/sys/kernel") ? moot(a, "a kernel without NUMA balancing")
+									: unread(a);
 	if (!n)
 		return good(a, "off");
 	if (read_cpus(c, &nodes_answer, &nodes, "/sys/devices/system/node/online") && cpuset_count(&nodes) == 1)
 		return good(a, "on, but there is one node");
-	if (c->policy->process.value[K_NUMAPolicy].items && c->policy->process.value[K_NUMAPolicy].number != NUMA_DEFAULT)
+	if (c->policy->process.value[K_NUMAPolicy].items &&
+	    c->policy->process.value[K_NUMAPolicy].number != NUMA_DEFAULT)
 		return good(a, "on, but the policy binds its memory");
 	return bad(a, "pages are unmapped to see who uses them");
 }
@@ -128,7 +143,8 @@ enum verdict memory_pressure(struct check *c, struct answer *a)
 		return unread(a);
 	if (!at)
 		return unknown(a, "cannot be read: no avg10 there");
-	return atof(at + 6) >= 0.1 ? bad(a, "%.2f %% of the last 10 s", atof(at + 6)) : good(a, "none in the last 10 s");
+	return atof(at + 6) >= 0.1 ? bad(a, "%.2f %% of the last 10 s", atof(at + 6))
+				   : good(a, "none in the last 10 s");
 }
 
 enum verdict memory_dirty(struct check *c, struct answer *a)
@@ -138,10 +154,12 @@ enum verdict memory_dirty(struct check *c, struct answer *a)
 	if (!read_long(c, a, &bytes, "/proc/sys/vm/dirty_bytes"))
 		return unread(a);
 	if (bytes)
-		return bytes <= 1 << 30 ? good(a, "up to %lld bytes may be dirty", bytes) : bad(a, "up to %lld bytes may be dirty", bytes);
+		return bytes <= 1 << 30 ? good(a, "up to %lld bytes may be dirty", bytes)
+					: bad(a, "up to %lld bytes may be dirty", bytes);
 	if (!read_long(c, a, &ratio, "/proc/sys/vm/dirty_ratio"))
 		return unread(a);
-	return ratio <= 10 ? good(a, "up to %lld %% of memory may be dirty", ratio) : bad(a, "up to %lld %% of memory may be dirty", ratio);
+	return ratio <= 10 ? good(a, "up to %lld %% of memory may be dirty", ratio)
+			   : bad(a, "up to %lld %% of memory may be dirty", ratio);
 }
 
 /* v2: memory.high and memory.max up to the top, and the events of its own group; v1 has no high. */
@@ -180,8 +198,10 @@ enum verdict memory_group_limit(struct check *c, struct answer *a)
 			return unread(a);
 		if (limited) {
 			events = read_text(c, &(struct answer){0}, "%s/memory.events", group);
-			return bad(a, "the program's group is limited%s", events && number_in_line(events, "high") > 0 ?
-				   memory_printf("; slowed %lld times so far", number_in_line(events, "high")) : "");
+			return bad(a, "the program's group is limited%s",
+				   events && number_in_line(events, "high") > 0
+					   ? memory_printf("; slowed %lld times so far", number_in_line(events, "high"))
+					   : "");
 		}
 	}
 	if (!a->value)

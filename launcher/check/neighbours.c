@@ -36,7 +36,8 @@ enum verdict isolation_foreign(struct check *c, struct answer *a)
 		return good(a, "no other thread may run on CPUs %s", list_of(&c->cpus));
 	if (!here)
 		return bad(a, "%u other threads may run on CPUs %s, though none did last", may, list_of(&c->cpus));
-	return bad(a, "ran last on CPUs %s: %s%s", list_of(&c->cpus), names, here > SHOWN ? memory_printf(" and %u more", here - SHOWN) : "");
+	return bad(a, "ran last on CPUs %s: %s%s", list_of(&c->cpus), names,
+		   here > SHOWN ? memory_printf(" and %u more", here - SHOWN) : "");
 }
 
 enum verdict isolation_rivals(struct check *c, struct answer *a)
@@ -51,13 +52,16 @@ enum verdict isolation_rivals(struct check *c, struct answer *a)
 	if (!list)
 		return unknown(a, "cannot be told: %s", why);
 	for (const struct task *t = list; t; t = t->next) {
-		bool above = t->policy == SCHED_DEADLINE || ((t->policy == SCHED_FIFO || t->policy == SCHED_RR) && t->priority >= c->priority);
+		bool above = t->policy == SCHED_DEADLINE ||
+			     ((t->policy == SCHED_FIFO || t->policy == SCHED_RR) && t->priority >= c->priority);
 
 		if (above && any_of(&t->allowed, &c->real_time) && is_foreign(c, t))
-			names = memory_printf("%s%s%s %d (%d)", names, *names ? ", " : "", t->name, (int)t->tid, t->priority);
+			names = memory_printf("%s%s%s %d (%d)", names, *names ? ", " : "", t->name, (int)t->tid,
+					      t->priority);
 	}
 	a->value = *names ? names : "none";
-	return *names ? bad(a, "of priority %d or more: %s", c->priority, names) : good(a, "no thread of priority %d or more may run there", c->priority);
+	return *names ? bad(a, "of priority %d or more: %s", c->priority, names)
+		      : good(a, "no thread of priority %d or more may run there", c->priority);
 }
 
 /* It bounds the masks of all single ones. */
@@ -65,14 +69,18 @@ enum verdict isolation_workqueues(struct check *c, struct answer *a)
 {
 	struct cpuset set;
 
-	return read_mask(c, a, &set, "/sys/devices/virtual/workqueue/cpumask") ? spared(c, a, &set, "unbound workqueues") : unread(a);
+	return read_mask(c, a, &set, "/sys/devices/virtual/workqueue/cpumask")
+		       ? spared(c, a, &set, "unbound workqueues")
+		       : unread(a);
 }
 
 enum verdict isolation_writeback(struct check *c, struct answer *a)
 {
 	struct cpuset set;
 
-	return read_mask(c, a, &set, "/sys/bus/workqueue/devices/writeback/cpumask") ? spared(c, a, &set, "writeback workers") : unread(a);
+	return read_mask(c, a, &set, "/sys/bus/workqueue/devices/writeback/cpumask")
+		       ? spared(c, a, &set, "writeback workers")
+		       : unread(a);
 }
 
 enum verdict isolation_watchdog(struct check *c, struct answer *a)
@@ -89,7 +97,8 @@ enum verdict isolation_watchdog(struct check *c, struct answer *a)
 		*a = nmi_answer;
 		return bad(a, "the hard lockup detector counts cycles on every CPU");
 	}
-	return read_cpus(c, a, &set, "/proc/sys/kernel/watchdog_cpumask") ? spared(c, a, &set, "the lockup detectors") : unread(a);
+	return read_cpus(c, a, &set, "/proc/sys/kernel/watchdog_cpumask") ? spared(c, a, &set, "the lockup detectors")
+									  : unread(a);
 }
 
 static bool is_one(const char *text)
@@ -102,10 +111,11 @@ enum verdict isolation_machine_checks(struct check *c, struct answer *a)
 	enum verdict v;
 	int error;
 
-	v = each_cpu(c, a, &c->cpus, "/sys/devices/system/machinecheck/machinecheck%d/ignore_ce", is_one, "corrected errors are not polled for",
-		     "corrected errors are polled for");
+	v = each_cpu(c, a, &c->cpus, "/sys/devices/system/machinecheck/machinecheck%d/ignore_ce", is_one,
+		     "corrected errors are not polled for", "corrected errors are polled for");
 	error = errno;
-	if (v == UNKNOWN && error == ENOENT && !exists(c, "/sys/devices/system/machinecheck") && c->guest_known && c->guest)
+	if (v == UNKNOWN && error == ENOENT && !exists(c, "/sys/devices/system/machinecheck") && c->guest_known &&
+	    c->guest)
 		return moot(a, "a virtual machine without machine checks");
 	return v;
 }
@@ -139,7 +149,8 @@ enum verdict isolation_quota(struct check *c, struct answer *a)
 		to = number_in_line(after, "nr_throttled");
 		a->value = quota;
 		a->where = where;
-		return bad(a, "the group has a CPU quota; stopped %lld times in this second, %lld since its start", to - from, to);
+		return bad(a, "the group has a CPU quota; stopped %lld times in this second, %lld since its start",
+			   to - from, to);
 	}
 	if (!a->value) /* no such file in any of them */
 		a->value = "none";

@@ -25,7 +25,10 @@ enum verdict network_busy_sysctls(struct check *c, struct answer *a)
 	if (!c->busy_poll)
 		return moot(a, "the policy does not busy-poll");
 	if (!read_long(c, a, &poll, "/proc/sys/net/core/busy_poll"))
-		return errno == ENOENT && exists(c, "/proc/sys/net/core") ? bad(a, "this kernel cannot busy-poll (PREEMPT_RT before 6.3, or CONFIG_NET_RX_BUSY_POLL off)") : unread(a);
+		return errno == ENOENT && exists(c, "/proc/sys/net/core")
+			       ? bad(a, "this kernel cannot busy-poll (PREEMPT_RT before 6.3, or "
+					"CONFIG_NET_RX_BUSY_POLL off)")
+			       : unread(a);
 	if (poll)
 		return good(a, "every poll and select of the machine polls for %lld us", poll);
 	major = release ? strtoll(release, &end, 10) : 0;
@@ -50,7 +53,8 @@ enum verdict network_napi(struct check *c, struct answer *a)
 		if (exists(c, memory_printf("/sys/class/net/%s/device", *i)))
 			list = memory_printf("%s%s%s", list, *list ? " " : "", *i);
 	a->value = *list ? list : "none";
-	return *list ? good(a, "interfaces with queues: %s; llrun --status shows whether the sockets are on them", list) : bad(a, "no interface that is up has hardware queues: busy polling does nothing");
+	return *list ? good(a, "interfaces with queues: %s; llrun --status shows whether the sockets are on them", list)
+		     : bad(a, "no interface that is up has hardware queues: busy polling does nothing");
 }
 
 enum verdict network_irq_deferral(struct check *c, struct answer *a)
@@ -61,14 +65,18 @@ enum verdict network_irq_deferral(struct check *c, struct answer *a)
 		long long defer, flush;
 
 		a->it = *i;
-		if (!read_long(c, a, &flush, "/sys/class/net/%s/gro_flush_timeout", *i) || !read_long(c, a, &defer, "/sys/class/net/%s/napi_defer_hard_irqs", *i))
+		if (!read_long(c, a, &flush, "/sys/class/net/%s/gro_flush_timeout", *i) ||
+		    !read_long(c, a, &defer, "/sys/class/net/%s/napi_defer_hard_irqs", *i))
 			return unread(a);
 		if (c->prefer_busy_poll && (!defer || !flush))
 			return bad(a, "PreferBusyPoll= without deferral on %s", *i);
 		if (!c->prefer_busy_poll && defer && flush)
-			return bad(a, "%s waits up to %lld ns for more packets, and the policy does not busy-poll instead", *i, flush);
+			return bad(a,
+				   "%s waits up to %lld ns for more packets, and the policy does not busy-poll instead",
+				   *i, flush);
 	}
-	return good(a, c->prefer_busy_poll ? "interrupts are deferred while sockets are polled" : "interrupts are not deferred");
+	return good(a, c->prefer_busy_poll ? "interrupts are deferred while sockets are polled"
+					   : "interrupts are not deferred");
 }
 
 enum verdict network_threaded_napi(struct check *c, struct answer *a)
@@ -85,11 +93,13 @@ enum verdict network_threaded_napi(struct check *c, struct answer *a)
 		if (n)
 			list = memory_printf("%s%s%s", list, *list ? " " : "", *i);
 	}
-	return good(a, *list ? "threads napi/%s-* do its work: they float unless pinned" : "no interface%s is threaded", list);
+	return good(a, *list ? "threads napi/%s-* do its work: they float unless pinned" : "no interface%s is threaded",
+		    list);
 }
 
 /* A mask file of each queue of each interface: queues/rx-0/rps_cpus. */
-static enum verdict steering(struct check *c, struct answer *a, const char *prefix, const char *file, bool shared_is_bad)
+static enum verdict steering(struct check *c, struct answer *a, const char *prefix, const char *file,
+			     bool shared_is_bad)
 {
 	struct cpuset set;
 	unsigned seen = 0;
@@ -97,7 +107,8 @@ static enum verdict steering(struct check *c, struct answer *a, const char *pref
 	if (!*c->interface)
 		return no_interface(a);
 	for (const char **i = c->interface; *i; i++) {
-		const char *directory = memory_printf("/sys/class/net/%s/queues", *i), **queues = read_names(c, directory);
+		const char *directory = memory_printf("/sys/class/net/%s/queues", *i),
+			   **queues = read_names(c, directory);
 
 		a->it = *i;
 		a->where = directory;
@@ -118,12 +129,15 @@ static enum verdict steering(struct check *c, struct answer *a, const char *pref
 			others = set;
 			cpuset_minus(&others, &c->cpus);
 			if (any_of(&set, &c->cpus) && (!shared_is_bad || !cpuset_empty(&others)))
-				return shared_is_bad ? bad(a, "%s of %s is for CPUs %s", *queues, *i, list_of(&set)) : bad(a, "%s of %s hands packets to CPUs %s", *queues, *i, list_of(&set));
+				return shared_is_bad ? bad(a, "%s of %s is for CPUs %s", *queues, *i, list_of(&set))
+						     : bad(a, "%s of %s hands packets to CPUs %s", *queues, *i,
+							   list_of(&set));
 		}
 	}
 	if (!seen)
 		return moot(a, "single queues that nothing chooses between");
-	return good(a, shared_is_bad ? "no queue is shared with other CPUs" : "no packets are handed to CPUs %s", list_of(&c->cpus));
+	return good(a, shared_is_bad ? "no queue is shared with other CPUs" : "no packets are handed to CPUs %s",
+		    list_of(&c->cpus));
 }
 
 enum verdict network_rps(struct check *c, struct answer *a)
@@ -138,7 +152,8 @@ enum verdict network_xps(struct check *c, struct answer *a)
 
 enum verdict network_rfs(struct check *c, struct answer *a)
 {
-	return uses_network(c) ? number_within(c, a, 0, 0, "RFS is on", "/proc/sys/net/core/rps_sock_flow_entries") : no_interface(a);
+	return uses_network(c) ? number_within(c, a, 0, 0, "RFS is on", "/proc/sys/net/core/rps_sock_flow_entries")
+			       : no_interface(a);
 }
 
 static bool uses_tcp(const struct check *c)
@@ -183,8 +198,11 @@ enum verdict network_aspm(struct check *c, struct answer *a)
 		return no_interface(a);
 	text = read_text(c, a, "/sys/module/pcie_aspm/parameters/policy");
 	if (!text)
-		return c->guest_known && c->guest && errno == ENOENT ? moot(a, "a virtual machine without PCIe power saving") : unread(a);
-	return strcmp(bracketed(text), "performance") == 0 ? good(a, "links stay awake") : bad(a, "links may sleep (%s)", bracketed(text));
+		return c->guest_known && c->guest && errno == ENOENT
+			       ? moot(a, "a virtual machine without PCIe power saving")
+			       : unread(a);
+	return strcmp(bracketed(text), "performance") == 0 ? good(a, "links stay awake")
+							   : bad(a, "links may sleep (%s)", bracketed(text));
 }
 
 enum verdict network_qdisc(struct check *c, struct answer *a)
@@ -207,7 +225,7 @@ enum verdict network_qdisc(struct check *c, struct answer *a)
 static void softnet(const char *text, unsigned long long *drops, unsigned long long *squeezed)
 {
 	*drops = *squeezed = 0;
-	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (const char *line = text; line && *line; line = next_line(line)) {
 		char *end;
 
 		strtoull(line, &end, 16);
@@ -226,7 +244,8 @@ enum verdict network_drops(struct check *c, struct answer *a)
 	TWICE(c, a, "/proc/net/softnet_stat", &before, &after);
 	softnet(before, &drops[0], &squeezed[0]);
 	softnet(after, &drops[1], &squeezed[1]);
-	a->value = memory_printf("%llu dropped, %llu times out of budget in a second", drops[1] - drops[0], squeezed[1] - squeezed[0]);
+	a->value = memory_printf("%llu dropped, %llu times out of budget in a second", drops[1] - drops[0],
+				 squeezed[1] - squeezed[0]);
 	if (drops[1] > drops[0] || squeezed[1] > squeezed[0] + 10)
 		return bad(a, "the stack does not keep up: %s", a->value);
 	return good(a, "none in this second");
@@ -237,16 +256,12 @@ static long long snmp(const char *text, const char *name)
 {
 	const char *names = strstr(text, "Tcp: "), *numbers = names ? strstr(names + 1, "Tcp: ") : NULL;
 
-	while (names && numbers) {
-		size_t n;
+	if (!numbers)
+		return -1;
+	while ((names = strchr(names, ' ')) && (numbers = strchr(numbers, ' '))) {
+		size_t n = strcspn(++names, " \n");
 
-		names = strchr(names, ' ');
-		numbers = strchr(numbers, ' ');
-		if (!names || !numbers)
-			break;
-		names++;
 		numbers++;
-		n = strcspn(names, " \n");
 		if (n == strlen(name) && strncmp(names, name, n) == 0)
 			return atoll(numbers);
 	}
@@ -266,5 +281,6 @@ enum verdict network_retransmits(struct check *c, struct answer *a)
 	a->value = memory_printf("RetransSegs %lld, grew by %lld in a second", to, to - from);
 	if (from < 0 || to < 0)
 		return unknown(a, "cannot be read: no RetransSegs there");
-	return to > from ? bad(a, "%lld segments were sent again in this second", to - from) : good(a, "none in this second");
+	return to > from ? bad(a, "%lld segments were sent again in this second", to - from)
+			 : good(a, "none in this second");
 }

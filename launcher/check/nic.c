@@ -39,7 +39,8 @@ static enum verdict each_interface(struct check *c, struct answer *a, judge_one 
 }
 
 /* Asks the driver.  GOOD: it answered; MOOT: it has no such thing, as many virtual ones; UNKNOWN. */
-static enum verdict ask(struct check *c, struct answer *a, const char *interface, const char *name, void *numbers, size_t size)
+static enum verdict ask(struct check *c, struct answer *a, const char *interface, const char *name, void *numbers,
+			size_t size)
 {
 	a->where = memory_printf("ethtool %s of %s", name, interface);
 	if (ethtool(c, interface, name, numbers, size / sizeof(uint32_t)))
@@ -56,10 +57,13 @@ static enum verdict judge_coalescing(struct check *c, struct answer *a, const ch
 
 	if (v != GOOD)
 		return v;
-	a->value = memory_printf("adaptive-rx %s, rx-usecs %u, rx-frames %u", e.use_adaptive_rx_coalesce ? "on" : "off", e.rx_coalesce_usecs, e.rx_max_coalesced_frames);
+	a->value = memory_printf("adaptive-rx %s, rx-usecs %u, rx-frames %u", e.use_adaptive_rx_coalesce ? "on" : "off",
+				 e.rx_coalesce_usecs, e.rx_max_coalesced_frames);
 	if (e.use_adaptive_rx_coalesce)
 		return bad(a, "%s adapts how long it holds packets back", interface);
-	return e.rx_coalesce_usecs > 10 ? bad(a, "%s holds packets back for up to %u us", interface, e.rx_coalesce_usecs) : good(a, "%s holds nothing back", interface);
+	return e.rx_coalesce_usecs > 10
+		       ? bad(a, "%s holds packets back for up to %u us", interface, e.rx_coalesce_usecs)
+		       : good(a, "%s holds nothing back", interface);
 }
 
 enum verdict network_coalescing(struct check *c, struct answer *a)
@@ -96,7 +100,8 @@ static enum verdict judge_lro(struct check *c, struct answer *a, const char *int
 	if (v != GOOD)
 		return v;
 	a->value = memory_printf("lro %s", e.data & ETH_FLAG_LRO ? "on" : "off");
-	return e.data & ETH_FLAG_LRO ? bad(a, "%s joins packets", interface) : good(a, "%s does not join packets", interface);
+	return e.data & ETH_FLAG_LRO ? bad(a, "%s joins packets", interface)
+				     : good(a, "%s does not join packets", interface);
 }
 
 enum verdict network_lro(struct check *c, struct answer *a)
@@ -112,7 +117,8 @@ static enum verdict judge_rings(struct check *c, struct answer *a, const char *i
 	if (v != GOOD)
 		return v;
 	a->value = memory_printf("rx %u of %u", e.rx_pending, e.rx_max_pending);
-	return e.rx_pending > 2048 ? bad(a, "%s queues up to %u packets", interface, e.rx_pending) : good(a, "%s queues up to %u packets", interface, e.rx_pending);
+	return e.rx_pending > 2048 ? bad(a, "%s queues up to %u packets", interface, e.rx_pending)
+				   : good(a, "%s queues up to %u packets", interface, e.rx_pending);
 }
 
 enum verdict network_rings(struct check *c, struct answer *a)
@@ -128,7 +134,8 @@ static enum verdict judge_pause(struct check *c, struct answer *a, const char *i
 	if (v != GOOD)
 		return v;
 	a->value = memory_printf("rx %s, tx %s", e.rx_pause ? "on" : "off", e.tx_pause ? "on" : "off");
-	return e.rx_pause || e.tx_pause ? bad(a, "%s obeys or sends pause frames", interface) : good(a, "%s knows no pause frames", interface);
+	return e.rx_pause || e.tx_pause ? bad(a, "%s obeys or sends pause frames", interface)
+					: good(a, "%s knows no pause frames", interface);
 }
 
 enum verdict network_pause(struct check *c, struct answer *a)
@@ -144,7 +151,8 @@ static enum verdict judge_eee(struct check *c, struct answer *a, const char *int
 	if (v != GOOD)
 		return v;
 	a->value = memory_printf("eee %s", e.eee_enabled ? "on" : "off");
-	return e.eee_enabled ? bad(a, "%s lets its link sleep", interface) : good(a, "%s keeps its link awake", interface);
+	return e.eee_enabled ? bad(a, "%s lets its link sleep", interface)
+			     : good(a, "%s keeps its link awake", interface);
 }
 
 enum verdict network_eee(struct check *c, struct answer *a)
@@ -211,8 +219,9 @@ static enum verdict judge_irqs(struct check *c, struct answer *a, const char *in
 	if (!n)
 		return unknown(a, "cannot be told: no interrupt has the name of %s", interface);
 	a->it = *list ? list : interface;
-	return *list ? bad(a, "interrupts %s of %s go to CPUs with real-time threads, %s", list, interface, list_of(&c->real_time)) :
-		       good(a, "no interrupt of %s goes to a CPU with real-time threads", interface);
+	return *list ? bad(a, "interrupts %s of %s go to CPUs with real-time threads, %s", list, interface,
+			   list_of(&c->real_time))
+		     : good(a, "no interrupt of %s goes to a CPU with real-time threads", interface);
 }
 
 enum verdict network_queue_irqs(struct check *c, struct answer *a)
@@ -233,7 +242,8 @@ static enum verdict judge_node(struct check *c, struct answer *a, const char *in
 	if (!interface_near(c->t, interface, &nodes, &cpus, &why))
 		return unknown(a, "cannot be told: %s", why);
 	a->value = cpuset_empty(&nodes) ? list_of(&cpus) : list_of(&nodes);
-	CPUSET_EACH(node, &nodes) {
+	CPUSET_EACH(node, &nodes)
+	{
 		struct cpuset some;
 
 		if (!read_cpus(c, a, &some, "/sys/devices/system/node/node%d/cpulist", node))
@@ -243,7 +253,8 @@ static enum verdict judge_node(struct check *c, struct answer *a, const char *in
 	if (cpuset_empty(&cpus))
 		return unknown(a, "the kernel does not know the node of %s", interface);
 	cpuset_minus(&far, &cpus);
-	return cpuset_empty(&far) ? good(a, "CPUs %s are near %s", list_of(&c->cpus), interface) : bad(a, "CPUs %s are far from %s", list_of(&far), interface);
+	return cpuset_empty(&far) ? good(a, "CPUs %s are near %s", list_of(&c->cpus), interface)
+				  : bad(a, "CPUs %s are far from %s", list_of(&far), interface);
 }
 
 enum verdict network_nic_node(struct check *c, struct answer *a)

@@ -1,6 +1,6 @@
 /*
- * permission.c judges limits and rights of the program to come.  What only trying tells is tried before, where it is done at
- * start too (launcher/permission.c): see isolation policy.
+ * permission.c judges limits and rights of the program to come.  What only trying tells is tried before, where it is
+ * done at start too (launcher/permission.c): see isolation policy.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -55,7 +55,9 @@ enum verdict permission_rtprio(struct check *c, struct answer *a)
 		return good(a, "CAP_SYS_NICE allows every priority");
 	if (!read_limit(c, a, "Max realtime priority", &limit))
 		return unread(a);
-	return limit < 0 || limit >= c->priority ? good(a, "priority %d is allowed", c->priority) : bad(a, "priority %d is not allowed, and CAP_SYS_NICE is missing", c->priority);
+	return limit < 0 || limit >= c->priority
+		       ? good(a, "priority %d is allowed", c->priority)
+		       : bad(a, "priority %d is not allowed, and CAP_SYS_NICE is missing", c->priority);
 }
 
 enum verdict permission_memlock(struct check *c, struct answer *a)
@@ -71,8 +73,9 @@ enum verdict permission_memlock(struct check *c, struct answer *a)
 		return good(a, "no limit");
 	if (!read_capability(c, a, CAP_IPC_LOCK, &has))
 		return unread(a);
-	return has ? good(a, "CAP_IPC_LOCK allows it; should the program give up root, the limit of %lld bytes counts", limit) :
-		     bad(a, "%lld bytes, and CAP_IPC_LOCK is missing", limit);
+	return has ? good(a, "CAP_IPC_LOCK allows it; should the program give up root, the limit of %lld bytes counts",
+			  limit)
+		   : bad(a, "%lld bytes, and CAP_IPC_LOCK is missing", limit);
 }
 
 enum verdict permission_rttime(struct check *c, struct answer *a)
@@ -83,7 +86,8 @@ enum verdict permission_rttime(struct check *c, struct answer *a)
 		return moot(a, "the policy has no real-time threads");
 	if (!read_limit(c, a, "Max realtime timeout", &limit))
 		return unread(a);
-	return limit < 0 ? good(a, "no limit") : bad(a, "real-time threads get SIGXCPU after %lld us without sleep", limit);
+	return limit < 0 ? good(a, "no limit")
+			 : bad(a, "real-time threads get SIGXCPU after %lld us without sleep", limit);
 }
 
 enum verdict permission_net_admin(struct check *c, struct answer *a)
@@ -93,7 +97,8 @@ enum verdict permission_net_admin(struct check *c, struct answer *a)
 	for (uint32_t i = 0; i < c->plan->n_sockets; i++) {
 		const struct socket_rule *r = &c->plan->socket[i];
 
-		wanted |= r->given >> SOCKET_BusyPollBudget & 1 || (r->given >> SOCKET_Priority & 1 && r->value[SOCKET_Priority] > 6);
+		wanted |= r->given >> SOCKET_BusyPollBudget & 1 ||
+			  (r->given >> SOCKET_Priority & 1 && r->value[SOCKET_Priority] > 6);
 	}
 	if (!wanted)
 		return moot(a, "nothing in the policy needs it");
@@ -116,8 +121,8 @@ enum verdict permission_preload(struct check *c, struct answer *a)
 	list = needs_shim(c->policy, false, &severity);
 	if (!list)
 		return good(a, "it %s, and the policy needs no shim", c->target->no_shim);
-	return bad(a, "it %s, so these would not be applied: %s%s%s", c->target->no_shim, list, c->target->no_shim_cure ? "; " : "",
-		   c->target->no_shim_cure ? c->target->no_shim_cure : "");
+	return bad(a, "it %s, so these would not be applied: %s%s%s", c->target->no_shim, list,
+		   c->target->no_shim_cure ? "; " : "", c->target->no_shim_cure ? c->target->no_shim_cure : "");
 }
 
 enum verdict permission_seccomp(struct check *c, struct answer *a)
@@ -129,12 +134,14 @@ enum verdict permission_seccomp(struct check *c, struct answer *a)
 	if (!mode)
 		return unknown(a, "cannot be told: no Seccomp there");
 	a->value = memory_printf("Seccomp: %s", mode);
-	return *mode == '0' ? good(a, "no filter") : bad(a, "a filter is in force, as of RestrictRealtime= or a container");
+	return *mode == '0' ? good(a, "no filter")
+			    : bad(a, "a filter is in force, as of RestrictRealtime= or a container");
 }
 
 enum verdict permission_inherited_mask(struct check *c, struct answer *a)
 {
-	const char *text = read_text(c, a, "/proc/self/status"), *list = text ? line_of(text, "Cpus_allowed_list") : NULL;
+	const char *text = read_text(c, a, "/proc/self/status"),
+		   *list = text ? line_of(text, "Cpus_allowed_list") : NULL;
 
 	if (!text)
 		return unread(a);
@@ -154,5 +161,7 @@ enum verdict permission_affinity_reset(struct check *c, struct answer *a)
 		return unread(a);
 	if (!major)
 		return unknown(a, "cannot be told: no version");
-	return major > 6 || (major == 6 && minor >= 2) ? good(a, "the kernel remembers what was asked for") : bad(a, "a change of the cpuset undoes the placement of threads");
+	return major > 6 || (major == 6 && minor >= 2)
+		       ? good(a, "the kernel remembers what was asked for")
+		       : bad(a, "a change of the cpuset undoes the placement of threads");
 }

@@ -8,7 +8,9 @@
 /* A guest has no cpufreq: the host clocks it.  Real hardware without it is one that this kernel cannot judge. */
 static enum verdict no_cpufreq(struct check *c, struct answer *a, enum verdict v)
 {
-	if (v == UNKNOWN && !exists(c, memory_printf("/sys/devices/system/cpu/cpu%d/cpufreq", cpuset_next(&c->cpus, 0))) && c->guest_known && c->guest)
+	if (v == UNKNOWN &&
+	    !exists(c, memory_printf("/sys/devices/system/cpu/cpu%d/cpufreq", cpuset_next(&c->cpus, 0))) &&
+	    c->guest_known && c->guest)
 		return moot(a, "the host clocks the CPUs of a virtual machine");
 	return v;
 }
@@ -16,7 +18,8 @@ static enum verdict no_cpufreq(struct check *c, struct answer *a, enum verdict v
 /* intel_pstate and amd_pstate in active mode call "powersave" what their EPP decides about: see epp. */
 static bool is_active_pstate(const char *driver)
 {
-	return strncmp(driver, "intel_pstate", 12) == 0 || strncmp(driver, "amd-pstate-epp", 14) == 0 || strncmp(driver, "amd_pstate_epp", 14) == 0;
+	return strncmp(driver, "intel_pstate", 12) == 0 || strncmp(driver, "amd-pstate-epp", 14) == 0 ||
+	       strncmp(driver, "amd_pstate_epp", 14) == 0;
 }
 
 static bool is_performance(const char *text)
@@ -27,9 +30,10 @@ static bool is_performance(const char *text)
 enum verdict power_governor(struct check *c, struct answer *a)
 {
 	struct answer driver_answer = {0};
-	const char *driver = read_text(c, &driver_answer, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_driver", cpuset_next(&c->cpus, 0));
-	enum verdict v = each_cpu(c, a, &c->cpus, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", is_performance, "the highest clock is asked for",
-				  "the governor may clock down");
+	const char *driver = read_text(c, &driver_answer, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_driver",
+				       cpuset_next(&c->cpus, 0));
+	enum verdict v = each_cpu(c, a, &c->cpus, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor",
+				  is_performance, "the highest clock is asked for", "the governor may clock down");
 
 	if (v == BAD && driver && is_active_pstate(driver))
 		return moot(a, "%s itself chooses the clock, see epp", first_line(driver));
@@ -43,10 +47,12 @@ static bool is_epp_performance(const char *text)
 
 enum verdict power_epp(struct check *c, struct answer *a)
 {
-	enum verdict v = each_cpu(c, a, &c->cpus, "/sys/devices/system/cpu/cpu%d/cpufreq/energy_performance_preference", is_epp_performance,
-				  "performance is preferred", "the processor prefers to save energy");
+	enum verdict v = each_cpu(c, a, &c->cpus, "/sys/devices/system/cpu/cpu%d/cpufreq/energy_performance_preference",
+				  is_epp_performance, "performance is preferred",
+				  "the processor prefers to save energy");
 
-	if (v == UNKNOWN && errno == ENOENT && exists(c, memory_printf("/sys/devices/system/cpu/cpu%d/cpufreq", cpuset_next(&c->cpus, 0))))
+	if (v == UNKNOWN && errno == ENOENT &&
+	    exists(c, memory_printf("/sys/devices/system/cpu/cpu%d/cpufreq", cpuset_next(&c->cpus, 0))))
 		return moot(a, "the processor or its driver has no such preference");
 	return no_cpufreq(c, a, v);
 }
@@ -55,7 +61,8 @@ enum verdict power_min_frequency(struct check *c, struct answer *a)
 {
 	long long lowest, highest;
 
-	CPUSET_EACH(cpu, &c->cpus) {
+	CPUSET_EACH(cpu, &c->cpus)
+	{
 		if (!read_long(c, a, &highest, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq", cpu) ||
 		    !read_long(c, a, &lowest, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_min_freq", cpu))
 			return no_cpufreq(c, a, unread(a));
@@ -81,13 +88,18 @@ enum verdict power_throttling(struct check *c, struct answer *a)
 	long long most = 0;
 	bool wait = false;
 
-	CPUSET_EACH(cpu, &c->cpus) {
-		const char *before, *after, *path = memory_printf("/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count", cpu);
+	CPUSET_EACH(cpu, &c->cpus)
+	{
+		const char *before, *after,
+			*path = memory_printf("/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count",
+					      cpu);
 		bool later;
 
 		if (!read_twice(c, a, path, &before, &after, &later)) {
 			if (!later)
-				return c->guest_known && c->guest && errno == ENOENT ? moot(a, "the host cools the CPUs of a virtual machine") : unread(a);
+				return c->guest_known && c->guest && errno == ENOENT
+					       ? moot(a, "the host cools the CPUs of a virtual machine")
+					       : unread(a);
 			wait = true;
 		} else if (atoll(after) - atoll(before) > most) {
 			most = atoll(after) - atoll(before);
@@ -103,13 +115,15 @@ static long long deepest(struct check *c, struct answer *a, int cpu, const char 
 {
 	long long latency, off, most = -1;
 
-	for (int i = 0; read_long(c, a, &latency, "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/latency", cpu, i); i++) {
+	for (int i = 0; read_long(c, a, &latency, "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/latency", cpu, i);
+	     i++) {
 		struct answer state = {0};
 
 		if (read_long(c, &state, &off, "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/disable", cpu, i) && off)
 			continue;
 		if (latency >= most) {
-			const char *text = read_text(c, &state, "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/name", cpu, i);
+			const char *text = read_text(c, &state, "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/name",
+						     cpu, i);
 
 			most = latency;
 			*name = text ? first_line(text) : "?";
@@ -139,11 +153,14 @@ enum verdict power_idle_states(struct check *c, struct answer *a)
 
 	if (asked->items && (limit < 0 || asked->number < limit))
 		limit = asked->number; /* will be in force while the program runs */
-	CPUSET_EACH(cpu, &c->cpus) {
+	CPUSET_EACH(cpu, &c->cpus)
+	{
 		long long latency = deepest(c, a, cpu, &name);
 
 		if (latency < 0)
-			return c->guest_known && c->guest && errno == ENOENT ? moot(a, "the host chooses the idle states, see guest_idle") : unread(a);
+			return c->guest_known && c->guest && errno == ENOENT
+				       ? moot(a, "the host chooses the idle states, see guest_idle")
+				       : unread(a);
 		if (latency > most) {
 			most = latency;
 			worst = name;
@@ -156,7 +173,8 @@ enum verdict power_idle_states(struct check *c, struct answer *a)
 		return good(a, "the deepest idle state is left within 10 us");
 	if (limit >= 0 && limit <= 10)
 		return good(a, "PM QoS allows %lld us%s", limit, asked->items ? ", by CPULatencySec=" : "");
-	return bad(a, "CPU %d may sleep in %s, which takes %lld us to leave%s", at, worst, most, limit < 0 ? " (the PM QoS request in force cannot be read)" : "");
+	return bad(a, "CPU %d may sleep in %s, which takes %lld us to leave%s", at, worst, most,
+		   limit < 0 ? " (the PM QoS request in force cannot be read)" : "");
 }
 
 /* "n/a": no latency at all; "0": no constraint (sysfs-devices-power). */
@@ -168,10 +186,12 @@ static bool is_constrained(const char *text)
 enum verdict power_cpu_qos(struct check *c, struct answer *a)
 {
 	const struct value *asked = &c->policy->process.value[K_CPULatencySec];
-	enum verdict v = each_cpu(c, a, &c->cpus, "/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us", is_constrained,
-				  "at most 10 us are allowed there", "no constraint of their own");
+	enum verdict v = each_cpu(c, a, &c->cpus, "/sys/devices/system/cpu/cpu%d/power/pm_qos_resume_latency_us",
+				  is_constrained, "at most 10 us are allowed there", "no constraint of their own");
 
-	return v == BAD && asked->items && asked->number <= 10 ? good(a, "CPULatencySec= of the policy holds for all CPUs") : v;
+	return v == BAD && asked->items && asked->number <= 10
+		       ? good(a, "CPULatencySec= of the policy holds for all CPUs")
+		       : v;
 }
 
 enum verdict power_guest_idle(struct check *c, struct answer *a)

@@ -10,7 +10,8 @@
 
 enum { FIRST_SIZE = 4096, LARGEST = 16 << 20, MSR_SMI_COUNT = 0x34 };
 
-/* A whole file, or NULL with errno.  A model-specific register is no file to read from the start: the one that counts SMIs. */
+/* A whole file, or NULL with errno.  A model-specific register is no file to read from the start: the one that counts
+ * SMIs. */
 static char *read_file(const char *path)
 {
 	size_t size = FIRST_SIZE, got = 0, n = strlen(path);
@@ -51,10 +52,13 @@ static char *read_file(const char *path)
 
 static const char *why_not(int error)
 {
-	return error == ENOENT ? "no such file" : error == EACCES || error == EPERM ? "no permission: try as root" : strerror(error);
+	return error == ENOENT			   ? "no such file"
+	       : error == EACCES || error == EPERM ? "no permission: try as root"
+						   : strerror(error);
 }
 
-__attribute__((format(printf, 3, 0))) static const char *read_at(struct check *c, struct answer *a, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static const char *read_at(struct check *c, struct answer *a, const char *format,
+								 va_list args)
 {
 	const char *path = memory_vprintf(format, args), *text = read_file(memory_printf("%s%s", c->t->root, path));
 	int error = errno;
@@ -172,7 +176,8 @@ static const char *read_later(struct check *c, struct answer *a, const char *pat
 	return text;
 }
 
-bool read_twice(struct check *c, struct answer *a, const char *path, const char **before, const char **after, bool *later)
+bool read_twice(struct check *c, struct answer *a, const char *path, const char **before, const char **after,
+		bool *later)
 {
 	struct sample *s = c->samples;
 

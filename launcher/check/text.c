@@ -1,4 +1,5 @@
-/* text.c owns the forms in which /proc and /sys say things: masks, bracketed words, tables with a column for each CPU. */
+/* text.c owns the forms in which /proc and /sys say things: masks, bracketed words, tables with a column for each CPU.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,13 @@
 const char *first_line(const char *text)
 {
 	return memory_copy(text, strcspn(text, "\n"));
+}
+
+const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end ? end + 1 : NULL;
 }
 
 const char *list_of(const struct cpuset *set)
@@ -93,7 +101,7 @@ const char *line_of(const char *text, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+	for (const char *line = text; line; line = next_line(line))
 		if (strncmp(line, name, n) == 0 && line[n] && strchr(": \t=", line[n]))
 			return first_line(line + n + strspn(line + n, ": \t="));
 	return NULL;
@@ -128,7 +136,7 @@ static const char *find_row(const char *text, const char *row)
 {
 	size_t n = strlen(row);
 
-	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (const char *line = text; line; line = next_line(line)) {
 		const char *name = line + strspn(line, " ");
 
 		if (strncmp(name, row, n) == 0 && name[n] == ':')
@@ -140,11 +148,12 @@ static const char *find_row(const char *text, const char *row)
 /* The columns are named in the first line, "CPU0 CPU1 CPU3": offline CPUs have none in /proc/interrupts. */
 static long long row_sum(const char *text, const char *row, const struct cpuset *cpus)
 {
-	const char *at = find_row(text, row), *column = text, *end = text + strcspn(text, "\n");
+	const char *at = find_row(text, row), *column = text, *end;
 	long long sum = 0;
 
 	if (!at)
 		return -1;
+	end = text + strcspn(text, "\n");
 	while ((column = strstr(column, "CPU")) && column < end) {
 		char *after;
 		unsigned long cpu = strtoul(column + 3, NULL, 10);

@@ -78,6 +78,7 @@ in_force() {
 	equal "$status" 0
 	equal "$(sed -n '/^plan$/,$p' <<<"$output" | tr -s ' ')" "plan
  [Thread main] CPUs 4,6 one each nice 5
+ cores(isolated): isolated: 4-7, one thread of each core: 4,6
  [Thread rx-*] CPUs 6 nice 6
  [Thread io-*] CPUs 4-7 shared nice 5
  [Thread w-*] CPUs 4-7 one each, the rest spilled nice 5
@@ -137,4 +138,20 @@ in_force() {
 	matches "$stderr" '^llrun: warning: -s: \[Socket tcp\] sets nothing'
 	run --separate-stderr llrun --no-policy -q -s 'Socket tcp.OnError=warn' --explain true
 	equal "$status $stderr" '0 '
+}
+
+@test "each thread rule says which CPUs it got and why: what was empty, so that || took the other side" {
+	export LLRUN_SYSROOT=$BATS_TEST_TMPDIR/root
+	source "$(dirname "$BATS_TEST_FILENAME")/../topology.bash"
+	fake_smt_split "$LLRUN_SYSROOT"
+	p=$(policy trace <<<$'[Process]\nCPUAffinity=isolated || online\n[Thread a]\nCPUAffinity=3\n[Thread b]\nCPUAffinity=cores(node:0 & !isolated)\n[Thread c]\n')
+	run --separate-stderr llrun -q -p "$p" --explain true
+	equal "$(sed -n '/^plan/,$p' <<<"$output" | grep -A1 'all other' | tail -1)" '    isolated || online: isolated is none here, so online: 0-7'
+	matches "$output" '^    cores\(node:0 & !isolated\): node:0: 0-7, isolated is none here, all but those: 0-7, one thread of each core: 0-3$'
+	# a number means itself; what [Process] gives is said there too
+	equal "$(grep -c '^    3' <<<"$output")" 0
+	rm -rf "$LLRUN_SYSROOT"
+	fake_smt_adjacent "$LLRUN_SYSROOT"
+	run --separate-stderr llrun -q -p "$p" --explain true
+	matches "$output" '^    isolated \|\| online: isolated: 4-7$'
 }

@@ -1,4 +1,4 @@
-/* Shows the class of the thread that a SIGEV_THREAD timer runs: libc makes it, no hook sees it. */
+/* Shows the class of the thread that a SIGEV_THREAD timer runs: libc makes it, no hook sees it; `sigevent [SECONDS]` stays. */
 #include "show.h"
 #include <semaphore.h>
 #include <signal.h>
@@ -13,7 +13,7 @@ static void expire(union sigval value)
 	sem_post(&fired);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	timer_t timer;
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD, .sigev_notify_function = expire };
@@ -24,5 +24,10 @@ int main(void)
 		return perror("timer"), 3;
 	while (sem_wait(&fired) != 0)
 		;
+	if (argc > 1) {
+		puts("ready");
+		fflush(stdout);
+		sleep((unsigned)atoi(argv[1]));
+	}
 	return 0;
 }
