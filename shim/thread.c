@@ -22,8 +22,8 @@ static struct start {
 	thrd_start_t c11_routine;
 	void *argument;
 	char creator[16]; /* the creator's name, if rules go by name */
+	pthread_t handle; /* set by the thread itself: the creator's copy may be gone by then */
 } start[LEDGER_THREADS];
-static pthread_t handle[LEDGER_THREADS];
 
 static pthread_key_t key; /* the thread's record; its destructor gives the record back */
 static _Atomic uint32_t created; /* creation order: 1 is the first created */
@@ -96,7 +96,7 @@ struct record *record_of_thread(pthread_t thread)
 	for (uint32_t i = 0; i < LEDGER_THREADS; i++) {
 		struct record *r = &ledger->record[i];
 
-		if (handle[i] && pthread_equal(handle[i], thread) && atomic_load(&r->state) == RECORD_LIVE &&
+		if (start[i].handle && pthread_equal(start[i].handle, thread) && atomic_load(&r->state) == RECORD_LIVE &&
 		    atomic_load(&r->pid) == getpid())
 			return r;
 	}
@@ -106,7 +106,7 @@ struct record *record_of_thread(pthread_t thread)
 void bind_thread(struct record *r)
 {
 	atomic_store(&r->tid, (pid_t)syscall(SYS_gettid));
-	handle[record_index(r)] = pthread_self();
+	start[record_index(r)].handle = pthread_self();
 	atomic_store(&r->state, RECORD_LIVE);
 	pthread_setspecific(key, r);
 }

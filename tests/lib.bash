@@ -23,6 +23,10 @@ unset LLRUN_POLICY_PATH LLRUN_PLAN LLRUN_SYSROOT LD_PRELOAD GLIBC_TUNABLES OMP_N
 export LC_ALL=C
 [[ -z ${BATS_RUN_TMPDIR:-} ]] || { export HOME=$BATS_RUN_TMPDIR XDG_CONFIG_HOME=$BATS_RUN_TMPDIR/.config; }
 
+# llrun itself built with SAN=address: its run-time insists on being loaded first, before any other preload.
+sanitized_llrun() { ldd "$LLRUN" 2>/dev/null | grep -q libasan; }
+! sanitized_llrun || export ASAN_OPTIONS=verify_asan_link_order=0
+
 llrun() { "$LLRUN" "$@"; }
 look() { "$TESTS/look" "$@"; }
 

@@ -154,6 +154,7 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 	size_t arms = e->n_arms - 1;
 	double *values = memory_get((e->n_run + 1) * sizeof *values);
 	struct random random = {e->seed};
+	double lowest = 0;
 	bool shown = false;
 
 	fprintf(g, "$pairs%zu << EOD\n", panel);
@@ -173,6 +174,7 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 		for (size_t i = 0; i < e->n_run; i++)
 			if (run_counts(e, &e->run[i]) && e->run[i].arm == a && isfinite(run_value(e, &e->run[i], row))) {
 				values[n] = run_value(e, &e->run[i], row);
+				lowest = fmin(lowest, values[n]);
 				fprintf(g, "%zu %.9g\n", a, values[n++]);
 			}
 		of = stats_bootstrap(values, n, stats_median, AB_LEVEL, &random);
@@ -185,8 +187,8 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 		fputs("EOD\n", g);
 	}
 	place(g, height, (double)WIDTH / ACROSS * (double)(panel % ACROSS), y + PANEL * (double)(panel / ACROSS), (double)WIDTH / ACROSS, PANEL);
-	fprintf(g, "unset key\nset xlabel ''\nset ylabel ''\nset format y '%%g'\nset xrange [-0.5:%g]\nset yrange [*:*]\nset offsets 0, 0, graph 0.08, graph 0.08\n"
-		"set title \"%s%s%s", (double)arms - 0.3, quoted(row->label), *row->metric->unit ? ", " : "", quoted(row->metric->unit));
+	fprintf(g, "unset key\nset xlabel ''\nset ylabel ''\nset format y '%%g'\nset xrange [-0.5:%g]\nset yrange [%s:*]\nset offsets 0, 0, graph 0.08, graph 0.08\n"
+		"set title \"%s%s%s", (double)arms - 0.3, lowest < 0 ? "*" : "0<*", quoted(row->label), *row->metric->unit ? ", " : "", quoted(row->metric->unit));
 	for (size_t i = 0; i < j->n; i++) /* a line for two arms, one for what is shown of several */
 		if (j->rows[i].metric == row->metric && strcmp(j->rows[i].quantity, row->quantity) == 0 && (arms == 2 || j->rows[i].verdict <= V_WORSE)) {
 			fprintf(g, "\\n%s%s%s, %s", arms > 2 ? quoted(arm_label(&e->arms[j->rows[i].arm])) : "", arms > 2 ? ": " : "",

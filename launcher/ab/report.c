@@ -89,9 +89,10 @@ void report_table(FILE *to, const struct experiment *e, const struct judgement *
 				arm_label(&e->arms[0]), arm_label(&e->arms[r->arm]), "change", "95 % interval", "A/A", "verdict");
 		table_row(to, r);
 	}
-	fprintf(to, "\nchange: of paired runs (Hodges-Lehmann). A/A: how far %s lies from itself in as many runs; less is no effect.\n"
-		"A verdict holds for the %zu tests together (Wilcoxon, Holm, 5 %%).\n", e->arms[0].name, j->tests);
-	fprintf(to, "disturbed: %s; such runs %s.\n", DISTURBED_RULE, e->drop ? "do not count" : "are marked, and count");
+	fprintf(to, "\nchange: of paired runs (Hodges-Lehmann), in percent of the median of %s. A/A: how far that lies from itself in as many runs;\n"
+		"less is no effect.  "
+		"The verdicts hold for %zu tests together (Wilcoxon, Holm, 5 %%).\n", e->arms[0].name, j->tests);
+	fprintf(to, "disturbed: %s;\nsuch runs %s.\n", DISTURBED_RULE, e->drop ? "do not count" : "are marked, and count");
 }
 
 /* The values of a quantity in all runs of an arm that count. */
