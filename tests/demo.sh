@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A real redis-server, first as it is, then under its policy: its threads, memory and sockets, asked of the kernel.
+# A real redis-server, first as it is, then under its policy: its threads, memory and sockets, asked of the kernel.  Then the
+# two against each other, under load on a machine that is busy otherwise: did it help?
 # `make demo` runs it.  It takes a free port and a directory of its own; a redis service of the machine is not touched.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -88,3 +89,13 @@ if [[ -s $directory/err ]]; then
 	fold -s -w 110 "$directory/err" | sed 's/^/    /'
 fi
 stop
+
+# A busy loop for each CPU, as other work that wants them; the clients come before it, so that the server is what is measured.
+noise="for i in $(seq -s ' ' "$(nproc)"); do while :; do :; done & done; wait"
+port=$((20000 + RANDOM % 10000))
+echo
+echo "Did it help?  20 clients against either, in turn, while each CPU has other work:"
+"$BUILD/llrun" -q -w --ab "bare,$policy" --runs 12 \
+	--load "redis-benchmark -p $port -c 20 -n 30000 -t get --csv" --load-policy +OnError=ignore+Nice=-19 --noise "$noise" \
+	--metric p50=csv:GET:p50 --metric p99=csv:GET:p99 --metric worst=csv:GET:max --plot "$BUILD/demo.svg" --json="$BUILD/demo.json" -- \
+	redis-server --port "$port" --bind 127.0.0.1 --daemonize no --save ''

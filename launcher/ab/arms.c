@@ -194,10 +194,11 @@ static char **command(const struct experiment *e, const struct arm *arm, char **
 		return program;
 	while (program[words])
 		words++;
-	c = memory_get((8 + 2 * count(e->settings) + 2 * count(arm->settings) + words) * sizeof *c);
+	c = memory_get((9 + 2 * count(e->settings) + 2 * count(arm->settings) + words) * sizeof *c);
 	c[n++] = (char *)"/proc/self/exe"; /* llrun itself, wherever it lies */
-	if (how)
-		c[n++] = (char *)how;
+	c[n++] = (char *)how;
+	if (quiet && strcmp(how, "-q") != 0)
+		c[n++] = (char *)"-q";
 	if (arm->policy)
 		c[n++] = (char *)"-p";
 	c[n++] = (char *)(arm->policy ? arm->policy : "--no-policy");

@@ -7,6 +7,7 @@ load rules
 setup() {
 	jemalloc=$(ldconfig -p 2>/dev/null | awk '/libjemalloc\.so\.2/ { print $NF; exit }')
 	[[ -n $jemalloc ]] || skip_or_fail "no libjemalloc2 here"
+	! sanitized_llrun || skip_or_fail "llrun is built with a sanitizer, which does not live with another allocator preloaded"
 	need_cpus 2
 	export MALLOC_CONF=background_thread:true,abort_conf:true
 }
