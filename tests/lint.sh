@@ -70,8 +70,10 @@ have mandoc && { mandoc -T lint -W warning launcher/llrun.1 policy/llrun.policy.
 have cppcheck && { cppcheck --enable=warning,performance,portability --std=c11 -D_GNU_SOURCE -D__linux__ --inline-suppr \
 	--error-exitcode=1 -q policy launcher shim || breach "cppcheck"; }
 if have "$CC"; then
+	analyzer=()
+	[[ $CC == *clang* ]] || analyzer=(-fanalyzer)
 	for file in policy/*.c launcher/*.c launcher/*/*.c shim/*.c; do
-		"$CC" -std=gnu11 -D_GNU_SOURCE -DVERSION='""' -O2 -Wall -Wextra $([[ $CC == *clang* ]] || echo -fanalyzer) -Werror -c "$file" -o /dev/null ||
+		"$CC" -std=gnu11 -D_GNU_SOURCE -DVERSION='""' -O2 -Wall -Wextra "${analyzer[@]}" -Werror -c "$file" -o /dev/null ||
 			breach "$file: warnings of $CC -fanalyzer"
 	done
 fi

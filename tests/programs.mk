@@ -47,3 +47,7 @@ $(T_DIR)/threads-%: tests/programs/threads.c tests/programs/show.h | $(T_DIR)
 	@$(call t_optional,$(CC) $(TEST_CFLAGS) -pthread $(t_variant_$*) -o $@ $<)
 
 -include $(wildcard $(T_DIR)/*.d)
+
+# tests/compat: others' test suites, bare and under llrun.
+$(T_DIR)/wrong.so: tests/compat/wrong.c | $(T_DIR)
+	$(CC) $(TEST_CFLAGS) -D_GNU_SOURCE -Wno-nonnull -fPIC -shared -o $@ $<

@@ -1,9 +1,9 @@
 /*
  * ab.c - the experiment: which arm when, for how long, and what becomes of the results.
  *
- * The run is the unit.  A first run of each arm is thrown away (page cache, CPU frequency).  Then blocks: the arms in an order
- * by chance and then in the reverse of it, so that what drifts with time falls on all alike.  The first arm takes part twice:
- * how far it lies from itself is what this machine cannot tell apart.
+ * The run is the unit.  A first run of each arm is thrown away (page cache, CPU frequency).  Then blocks: the arms in
+ * an order by chance and then in the reverse of it, so that what drifts with time falls on all alike.  The first arm
+ * takes part twice: how far it lies from itself is what this machine cannot tell apart.
  */
 #include <math.h>
 #include <signal.h>
@@ -56,7 +56,8 @@ static bool read_options(struct experiment *e, const struct options *o)
 			end = &(*end)->next;
 		*end = w;
 	}
-	return metrics_read(e, a) && arms_read(e, a) && (!a->plot || plot_can(a->plot)) && writable("--json", a->json) && writable("--plot", a->plot);
+	return metrics_read(e, a) && arms_read(e, a) && (!a->plot || plot_can(a->plot)) &&
+	       writable("--json", a->json) && writable("--plot", a->plot);
 }
 
 static const char *duration(double seconds)
@@ -149,10 +150,12 @@ static bool run_all(struct experiment *e)
 			break;
 		if (r->failed) {
 			progress_end();
-			say("%s: %s%s", e->arms[r->arm].name, r->failed, r->warm_up ? "" : " (this run does not count)");
+			say("%s: %s%s", e->arms[r->arm].name, r->failed,
+			    r->warm_up ? "" : " (this run does not count)");
 			failures[r->arm]++;
 			if (r->warm_up || failures[r->arm] == FAILURES) {
-				say(r->warm_up ? "the first run failed: no experiment" : "three runs of this arm failed: no experiment");
+				say(r->warm_up ? "the first run failed: no experiment"
+					       : "three runs of this arm failed: no experiment");
 				return false;
 			}
 		}
@@ -160,7 +163,8 @@ static bool run_all(struct experiment *e)
 	}
 	progress_end();
 	if (interrupted)
-		say("interrupted after %zu of %zu runs: all that was started has ended, nothing is kept", e->n_run, all);
+		say("interrupted after %zu of %zu runs: all that was started has ended, nothing is kept", e->n_run,
+		    all);
 	return !interrupted;
 }
 
@@ -173,7 +177,7 @@ static bool finish(const struct experiment *e, const struct ab_options *a)
 	if (a->plot && plot_program())
 		good = plot(e, &j, a->plot);
 	else
-		report_histogram(stdout, e);
+		report_histogram(stdout, e, a->plot != NULL);
 	if (!interrupted && a->json)
 		good &= save(e, &j, a->json);
 	if (fflush(stdout) != 0 || ferror(stdout))

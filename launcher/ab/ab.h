@@ -189,7 +189,7 @@ extern const char *const verdict_words[];
 /* report.c: for people, on stdout. */
 void report_table(FILE *to, const struct experiment *e, const struct judgement *j);
 void report_compare(FILE *to, struct experiment **list, size_t n);
-void report_histogram(FILE *to, const struct experiment *e); /* what a terminal can draw */
+void report_histogram(FILE *to, const struct experiment *e, bool anyway); /* what a terminal can draw; anyway: of runs, too */
 const char *report_number(double value);
 const char *report_words(char **words); /* a command line to read */
 const char *report_change(double v, double base, bool sign); /* in percent of the base where there is one */

@@ -14,7 +14,8 @@ static void add_setting(struct words **end, const char *text)
 	*end = w;
 }
 
-/* "MemoryLock=no" is of [Process]; a key that only sockets have, of all sockets that can have it; else as -s takes it. */
+/* "MemoryLock=no" is of [Process]; a key that only sockets have, of all sockets that can have it; else as -s takes it.
+ */
 static bool read_setting(struct arm *arm, const char *text)
 {
 	size_t n = strcspn(text, ".=");
@@ -66,8 +67,10 @@ static bool read_arm(struct arm *arm, const char *text)
 	arm->bare = strcmp(base, "bare") == 0;
 	arm->policy = arm->bare || !*base ? NULL : base;
 	if ((arm->bare && rest[0]) || !*text) {
-		say(arm->bare ? "arm '%s': bare is without llrun, so nothing can be changed in it; '+KEY=VALUE' starts from no policy" :
-				"--ab: an arm of '%s' is empty", text);
+		say(arm->bare ? "arm '%s': bare is without llrun, so nothing can be changed in it; '+KEY=VALUE' starts "
+				"from no policy"
+			      : "--ab: an arm of '%s' is empty",
+		    text);
 		return false;
 	}
 	while (*rest)
@@ -91,7 +94,10 @@ static const char *group(enum key_id key)
 {
 	switch (key) {
 	case K_CPUAffinity: case K_CPUPlacement: case K_CPUOverflow: return "CPUAffinity";
-	case K_CPUSchedulingPolicy: case K_CPUSchedulingPriority: case K_CPUSchedulingResetOnFork: return "CPUSchedulingPolicy";
+	case K_CPUSchedulingPolicy:
+	case K_CPUSchedulingPriority:
+	case K_CPUSchedulingResetOnFork:
+		return "CPUSchedulingPolicy";
 	case K_NUMAPolicy: case K_NUMAMask: return "NUMAPolicy";
 	case K_Program: case K_Children: case K_OnError: return ""; /* conditions: in each arm */
 	default: return key_table[key].name;
@@ -105,10 +111,12 @@ static void add_values(struct arm *arm, const struct section *s, const char *onl
 	for (int key = 0; key < N_KEYS; key++)
 		for (const struct item *i = s->value[key].items; i; i = i->next)
 			if (!only || strcmp(group((enum key_id)key), only) == 0)
-				add_setting(&arm->settings, memory_printf("%s.%s=%s", title, key_table[key].name, i->text));
+				add_setting(&arm->settings,
+					    memory_printf("%s.%s=%s", title, key_table[key].name, i->text));
 }
 
-static void add_alone(struct experiment *e, const struct policy *p, const char *name, const struct section *s, const char *only)
+static void add_alone(struct experiment *e, const struct policy *p, const char *name, const struct section *s,
+		      const char *only)
 {
 	struct arm *arm = new_arm(e);
 
@@ -161,7 +169,8 @@ bool arms_read(struct experiment *e, const struct ab_options *o)
 		if (!read_arm(new_arm(e), piece(&rest, ',')))
 			return false;
 	if (e->n_arms < 2) {
-		say("--ab=%s: needs two arms or more, separated by commas: bare,%s", o->arms ? o->arms : "", o->arms && *o->arms ? o->arms : "POLICY");
+		say("--ab=%s: needs two arms or more, separated by commas: bare,%s", o->arms ? o->arms : "",
+		    o->arms && *o->arms ? o->arms : "POLICY");
 		return false;
 	}
 	*new_arm(e) = e->arms[0];
@@ -249,7 +258,8 @@ bool arms_check(struct experiment *e)
 			a->explained = "";
 		if (a->explained)
 			continue;
-		if (!run_command(command(e, a, e->program, "--explain"), NULL, &text, &length, &status) || status != 0) {
+		if (!run_command(command(e, a, e->program, "--explain"), NULL, &text, &length, &status) ||
+		    status != 0) {
 			say("arm '%s' cannot be started here: nothing was started", a->name);
 			free(text);
 			good = false;

@@ -31,7 +31,8 @@ void around_read(struct around *a)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	memset(a, 0, sizeof *a);
 	a->seconds = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-	if (stat && fscanf(stat, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) == 8)
+	if (stat && fscanf(stat, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4],
+			   &t[5], &t[6], &t[7]) == 8)
 		a->steal = (double)t[7] / (double)sysconf(_SC_CLK_TCK);
 	if (stat)
 		fclose(stat);
@@ -76,7 +77,8 @@ void around_mark(struct experiment *e)
 		for (size_t i = 0; i < e->n_run; i++) {
 			struct run *r = &e->run[i];
 
-			if (r->arm == arm && !r->disturbed && !r->warm_up && r->interrupts > 3 * usual && r->interrupts > usual + 1000)
+			if (r->arm == arm && !r->disturbed && !r->warm_up && r->interrupts > 3 * usual &&
+			    r->interrupts > usual + 1000)
 				r->disturbed = memory_printf("%.0f interrupts/s, usually %.0f", r->interrupts, usual);
 		}
 	}

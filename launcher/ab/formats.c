@@ -19,8 +19,10 @@ void numbers_add(struct numbers *l, double value, double count)
 
 static double seconds(const char *unit)
 {
-	static const struct { const char *name; double seconds; } units[] = {
-		{"ns", 1e-9}, {"us", 1e-6}, {"usec", 1e-6}, {"µs", 1e-6}, {"ms", 1e-3}, {"msec", 1e-3}, {"s", 1}, {"sec", 1},
+	static const struct { const char *name; double seconds;
+	} units[] = {
+		{"ns", 1e-9}, {"us", 1e-6},   {"usec", 1e-6}, {"µs", 1e-6},
+		{"ms", 1e-3}, {"msec", 1e-3}, {"s", 1},	      {"sec", 1},
 	};
 
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -71,7 +73,8 @@ static size_t called(char **line, size_t n, const char *name)
 		if (strcmp(line[i], name) == 0)
 			return i;
 	for (size_t i = 0; i < n; i++)
-		if (strncmp(line[i], name, length) == 0 && !isalnum((unsigned char)line[i][length]) && line[i][length] != '.')
+		if (strncmp(line[i], name, length) == 0 && !isalnum((unsigned char)line[i][length]) &&
+		    line[i][length] != '.')
 			return i;
 	return n;
 }
@@ -136,7 +139,8 @@ const char *take_json(const char *text, const char *pointer, struct numbers *l)
 
 			if (n->kind == JSON_ARRAY && i->kind == JSON_NUMBER)
 				numbers_add(l, i->number, 1);
-			else if (n->kind == JSON_OBJECT && i->kind == JSON_NUMBER && (strtod(i->name, &after), after > i->name && !*after))
+			else if (n->kind == JSON_OBJECT && i->kind == JSON_NUMBER &&
+				 (strtod(i->name, &after), after > i->name && !*after))
 				numbers_add(l, strtod(i->name, NULL), i->number); /* a histogram: {"12": 3400} */
 		}
 		text = root ? end : text;
@@ -146,8 +150,8 @@ const char *take_json(const char *text, const char *pointer, struct numbers *l)
 }
 
 /*
- * cyclictest -h N or -H N: a line for each microsecond, a column for each thread, and under -H their sum.  What lies beyond
- * N is only counted; of those the largest is told.
+ * cyclictest -h N or -H N: a line for each microsecond, a column for each thread, and under -H their sum.  What lies
+ * beyond N is only counted; of those the largest is told.
  */
 const char *take_cyclictest(const char *text, struct numbers *l)
 {
@@ -159,9 +163,11 @@ const char *take_cyclictest(const char *text, struct numbers *l)
 
 	if (!histogram || !threads || !overflows || !maxima)
 		return "it holds no histogram of cyclictest's: give it -q -h 400";
-	for (const char *p = strchr(threads, ':') + 1; strtod(p, &end), end > p; p = end) /* up to the '#' of the next line */
+	for (const char *p = strchr(threads, ':') + 1; strtod(p, &end), end > p;
+	     p = end) /* up to the '#' of the next line */
 		n_threads++;
-	for (const char *p = strchr(histogram, '\n') + 1; isdigit((unsigned char)*p); p = strchr(p, '\n') ? strchr(p, '\n') + 1 : "") {
+	for (const char *p = strchr(histogram, '\n') + 1; isdigit((unsigned char)*p);
+	     p = strchr(p, '\n') ? strchr(p, '\n') + 1 : "") {
 		double value = strtod(p, &end), count = 0;
 
 		for (size_t i = 0; i < n_threads; i++)

@@ -1,14 +1,15 @@
 /*
  * judge.c - what may be said of an arm.
  *
- * An effect is called one if three things hold: its p passes Holm's correction over all that is looked at, its interval leaves
- * out zero, and it is larger than what the same program shows against itself (A/A) in as many runs.
+ * An effect is called one if three things hold: its p passes Holm's correction over all that is looked at, its interval
+ * leaves out zero, and it is larger than what the same program shows against itself (A/A) in as many runs.
  */
 #include <math.h>
 #include <string.h>
 #include "ab.h"
 
-const char *const verdict_words[] = {"better", "worse", "no difference shown", "not enough data", "(no verdict on a maximum)"};
+const char *const verdict_words[] = {"better", "worse", "no difference shown", "not enough data",
+				     "(no verdict on a maximum)"};
 
 static const struct {
 	const char *name;
@@ -35,7 +36,8 @@ double run_value(const struct experiment *e, const struct run *r, const struct r
 	if (s->n == 0)
 		return NAN;
 	if (strcmp(row->quantity, "max") == 0) /* the largest is told even where the histogram ends before it */
-		return s->bins[s->n - 1].value < INFINITY || s->n < 2 ? s->bins[s->n - 1].value : s->bins[s->n - 2].value;
+		return s->bins[s->n - 1].value < INFINITY || s->n < 2 ? s->bins[s->n - 1].value
+								      : s->bins[s->n - 2].value;
 	for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++)
 		if (strcmp(row->quantity, quantities[i].name) == 0)
 			return stats_weighted_quantile(s, quantities[i].p);
@@ -61,7 +63,12 @@ struct pairs {
 static struct pairs pair_up(const struct experiment *e, const struct row *row, size_t arm)
 {
 	size_t room = (size_t)e->runs + 1, metric = (size_t)(row->metric - e->metrics);
-	struct pairs p = {memory_get(room * sizeof(double)), memory_get(room * sizeof(double)), memory_get(room * sizeof(double)), 0, INFINITY, false};
+	struct pairs p = {memory_get(room * sizeof(double)),
+			  memory_get(room * sizeof(double)),
+			  memory_get(room * sizeof(double)),
+			  0,
+			  INFINITY,
+			  false};
 
 	for (size_t pair = 0; pair < (size_t)e->runs; pair++) {
 		const struct run *a = find(e, 0, pair), *b = find(e, arm, pair);
@@ -118,10 +125,12 @@ static void decide(const struct experiment *e, struct row *row, size_t needed)
 	if (isnan(row->p))
 		return;
 	if (row->pairs < needed || isnan(row->limit)) {
-		row->why = row->pairs < (size_t)e->runs ? memory_printf("%zu runs that count would do", needed) : memory_printf("%zu runs would do", needed);
+		row->why = row->pairs < (size_t)e->runs ? memory_printf("%zu runs that count would do", needed)
+							: memory_printf("%zu runs would do", needed);
 		return;
 	}
-	if (row->adjusted <= 1 - AB_LEVEL && (row->interval.low > 0 || row->interval.high < 0) && fabs(row->effect) > row->limit) {
+	if (row->adjusted <= 1 - AB_LEVEL && (row->interval.low > 0 || row->interval.high < 0) &&
+	    fabs(row->effect) > row->limit) {
 		row->verdict = (row->effect > 0) == row->metric->higher ? V_BETTER : V_WORSE;
 		return;
 	}
@@ -144,12 +153,15 @@ struct judgement judge(const struct experiment *e)
 
 			for (size_t q = 0; q < (samples ? sizeof quantities / sizeof *quantities : 1); q++) {
 				struct row *row = &j.rows[j.n];
-				struct random random = {e->seed + 1 + j.n++}; /* a row's interval is its own, whatever else is looked at */
+				struct random random = {
+					e->seed + 1 +
+					j.n++}; /* a row's interval is its own, whatever else is looked at */
 
 				row->metric = &e->metrics[m];
 				row->arm = arm;
 				row->quantity = samples ? quantities[q].name : "";
-				row->label = samples ? memory_printf("%s %s", row->metric->name, row->quantity) : row->metric->name;
+				row->label = samples ? memory_printf("%s %s", row->metric->name, row->quantity)
+						     : row->metric->name;
 				measure_row(e, row, samples ? quantities[q].samples : 0, &random);
 				j.tests += !isnan(row->p);
 			}

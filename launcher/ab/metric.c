@@ -84,7 +84,8 @@ bool metrics_read(struct experiment *e, const struct ab_options *o)
 		if (!read_metric(&e->metrics[e->n_metrics++], w->text))
 			return false;
 	for (int i = 0; i < N_BUILT; i++)
-		e->metrics[e->n_metrics++] = (struct metric){.name = built_in[i].name, .unit = built_in[i].unit, .kind = METRIC_BUILT_IN};
+		e->metrics[e->n_metrics++] = (struct metric){
+			.name = built_in[i].name, .unit = built_in[i].unit, .kind = METRIC_BUILT_IN};
 	for (size_t i = 0; i < e->n_metrics; i++)
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(e->metrics[i].name, e->metrics[k].name) == 0) {
@@ -144,7 +145,8 @@ static const char *take_regex(const char *text, const struct metric *m, struct n
 			l->unit = l->unit ? l->unit : unit;
 			numbers_add(l, value * factor, 1);
 		} else if (found[group].rm_so >= 0 && found[group].rm_eo > found[group].rm_so) {
-			return memory_printf("what '%s' captures is no number: '%.*s'", m->spec, (int)(found[group].rm_eo - found[group].rm_so), at);
+			return memory_printf("what '%s' captures is no number: '%.*s'", m->spec,
+					     (int)(found[group].rm_eo - found[group].rm_so), at);
 		}
 		if (!text[found[0].rm_eo])
 			break;
@@ -228,8 +230,8 @@ const char *metrics_take(struct experiment *e, const struct measured *m, struct 
 		if (why && !*text)
 			return memory_printf("%s: nothing was printed", metric->name);
 		if (why)
-			return memory_printf("%s: %s; the output begins: %.*s", metric->name, why, (int)strcspn(text, "\n") < 200 ?
-				(int)strcspn(text, "\n") : 200, text);
+			return memory_printf("%s: %s; the output begins: %.*s", metric->name, why,
+					     (int)strcspn(text, "\n") < 200 ? (int)strcspn(text, "\n") : 200, text);
 	}
 	return NULL;
 }

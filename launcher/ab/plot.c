@@ -1,9 +1,10 @@
 /*
- * plot.c - the picture, by gnuplot: how often each latency came (its axis of counts logarithmic, the maximum in the legend), what
- * the slowest of so many took, and each run as a dot, joined to those of its pair.
+ * plot.c - the picture, by gnuplot: how often each latency came (its axis of counts logarithmic, the maximum in the
+ * legend), what the slowest of so many took, and each run as a dot, joined to those of its pair.
  *
- * Colours are those of Okabe and Ito, which the colour-blind tell apart; each arm has a mark and a line style of its own as well.
- * gnuplot reads its commands and the data from a memory file and gives the picture on stdout: only we write to the disk.
+ * Colours are those of Okabe and Ito, which the colour-blind tell apart; each arm has a mark and a line style of its
+ * own as well. gnuplot reads its commands and the data from a memory file and gives the picture on stdout: only we
+ * write to the disk.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +34,8 @@ bool plot_can(const char *path)
 		return false;
 	}
 	if (!plot_program())
-		say("--plot: there is no gnuplot here (apt-get install gnuplot-nox): a histogram in the terminal instead of a picture");
+		say("--plot: there is no gnuplot here (apt-get install gnuplot-nox): a histogram in the terminal "
+		    "instead of a picture");
 	return true;
 }
 
@@ -54,7 +56,8 @@ static struct samples all_samples(const struct experiment *e, size_t arm, size_t
 
 	for (size_t i = 0; i < e->n_run; i++) {
 		const struct samples *s = &e->run[i].samples[m];
-		struct samples both = {.bins = memory_get((all.n + s->n + 1) * sizeof *both.bins), .total = all.total + s->total};
+		struct samples both = {.bins = memory_get((all.n + s->n + 1) * sizeof *both.bins),
+				       .total = all.total + s->total};
 		size_t a = 0, b = 0;
 
 		if (e->run[i].arm != arm || !run_counts(e, &e->run[i]))
@@ -99,28 +102,36 @@ static void curves(FILE *g, const struct experiment *e, size_t m, double height,
 {
 	size_t arms = e->n_arms - 1;
 	struct samples *all = memory_get(arms * sizeof *all);
-	double max = 0, step, most = 1, total = 10;
+	double max = 0, low = 0, step, most = 1, total = 10;
 	bool whole = true;
 
 	for (size_t a = 0; a < arms; a++) {
 		all[a] = all_samples(e, a, m);
 		max = fmax(max, largest(&all[a]));
+		low = all[a].n ? fmin(low, all[a].bins[0].value) : low;
 		total = fmax(total, all[a].total);
 		for (size_t b = 0; b < all[a].n; b++)
-			whole &= isinf(all[a].bins[b].value) || !(fabs(all[a].bins[b].value - rint(all[a].bins[b].value)) > 0);
+			whole &= isinf(all[a].bins[b].value) ||
+				 !(fabs(all[a].bins[b].value - rint(all[a].bins[b].value)) > 0);
 	}
-	step = max > 0 ? round_step(max / BINS) : 1;
+	step = max > low ? round_step((max - low) / BINS) : 1;
 	step = whole ? fmax(1, step) : step;
+	low = floor(low / step) * step;
 	for (size_t a = 0; a < arms; a++) {
-		size_t n = (size_t)(max / step) + 2;
+		size_t n = (size_t)((max - low) / step) + 2;
 		double *count = memory_get(n * sizeof *count), below = 0;
 
 		for (size_t b = 0; b < all[a].n; b++)
-			if (!isinf(all[a].bins[b].value))
-				most = fmax(most, count[(size_t)(all[a].bins[b].value / step + 1e-9)] += all[a].bins[b].count);
+			if (!isinf(all[a].bins[b].value)) {
+				double *of = &count[(size_t)((all[a].bins[b].value - low) / step + 1e-9)];
+
+				*of += all[a].bins[b].count;
+				most = fmax(most, *of);
+			}
 		fprintf(g, "$counts%zu << EOD\n", a);
 		for (size_t i = 0; i < n; i++)
-			fprintf(g, "%.9g %g\n", (double)i * step, count[i] > 0 ? count[i] : 0.5); /* 0.5: below the axis, which has no zero */
+			fprintf(g, "%.9g %g\n", low + (double)i * step,
+				count[i] > 0 ? count[i] : 0.5); /* 0.5: below the axis, which has no zero */
 		fprintf(g, "EOD\n$slowest%zu << EOD\n", a);
 		for (size_t b = 0; b < all[a].n && !isinf(all[a].bins[b].value); b++) {
 			fprintf(g, "%.9g %.9g\n", all[a].total / (all[a].total - below), all[a].bins[b].value);
@@ -130,26 +141,35 @@ static void curves(FILE *g, const struct experiment *e, size_t m, double height,
 		fputs("EOD\n", g);
 	}
 	place(g, height, 0, y, WIDTH, CURVE);
-	fprintf(g, "set key top right\nset logscale y\nset xrange [0:%g]\nset yrange [0.7:%g]\nset format y '%%.0f'\n"
-		"set xlabel '%s%s%s'\nset ylabel 'samples'\nset title 'How often each came: one step = %s%s%s'\nplot ", max * 1.02 + step, most * 3,
-		quoted(e->metrics[m].name), *e->metrics[m].unit ? " in " : "", quoted(e->metrics[m].unit), report_number(step),
-		*e->metrics[m].unit ? " " : "", quoted(e->metrics[m].unit));
+	fprintf(g,
+		"set key top right\nset logscale y\nset xrange [%g:%g]\nset yrange [0.7:%g]\nset format y '%%.0f'\n"
+		"set xlabel '%s%s%s'\nset ylabel 'samples'\nset title 'How often each came: one step = %s%s%s'\nplot ",
+		low, max + 0.02 * (max - low) + step, most * 3, quoted(e->metrics[m].name), *e->metrics[m].unit ? " in " : "",
+		quoted(e->metrics[m].unit), report_number(step), *e->metrics[m].unit ? " " : "",
+		quoted(e->metrics[m].unit));
 	for (size_t a = 0; a < arms; a++)
-		fprintf(g, "%s$counts%zu with steps ls %zu title '%s: max %s%s%s, %.0f samples'", a ? ", " : "", a, a + 1, quoted(arm_label(&e->arms[a])),
-			report_number(largest(&all[a])), *e->metrics[m].unit ? " " : "", quoted(e->metrics[m].unit), all[a].total);
+		fprintf(g, "%s$counts%zu with steps ls %zu title '%s: max %s%s%s, %.0f samples'", a ? ", " : "", a,
+			a + 1, quoted(arm_label(&e->arms[a])), report_number(largest(&all[a])),
+			*e->metrics[m].unit ? " " : "", quoted(e->metrics[m].unit), all[a].total);
 	fputs("\nunset label\n", g);
 	place(g, height, 0, y + CURVE, WIDTH, CURVE);
-	fprintf(g, "unset logscale y\nset logscale x\nset key top left\nset xrange [1:%g]\nset yrange [0:*]\nset format y '%%g'\n"
-		"set xtics ('0 %%%%' 1, '50 %%%%' 2, '90 %%%%' 10, '99 %%%%' 100, '99.9 %%%%' 1000, '99.99 %%%%' 1e4, '99.999 %%%%' 1e5, '99.9999 %%%%' 1e6)\n"
-		"set xlabel 'share of the samples that were faster; 1/(1-p), logarithmic'\nset ylabel '%s'\nset title 'What the slowest took'\nplot ",
-		total, *e->metrics[m].unit ? quoted(e->metrics[m].unit) : quoted(e->metrics[m].name));
+	fprintf(g,
+		"unset logscale y\nset logscale x\nset key top left\nset xrange [1:%g]\nset yrange [%s:*]\n"
+		"set format y '%%g'\n"
+		"set xtics ('0 %%%%' 1, '50 %%%%' 2, '90 %%%%' 10, '99 %%%%' 100, '99.9 %%%%' 1000, '99.99 %%%%' 1e4, "
+		"'99.999 %%%%' 1e5, '99.9999 %%%%' 1e6)\n"
+		"set xlabel 'share of the samples that were faster; 1/(1-p), logarithmic'\nset ylabel '%s'\n"
+		"set title 'What the slowest took'\nplot ",
+		total, low < 0 ? "*" : "0", *e->metrics[m].unit ? quoted(e->metrics[m].unit) : quoted(e->metrics[m].name));
 	for (size_t a = 0; a < arms; a++)
-		fprintf(g, "%s$slowest%zu with lines ls %zu title '%s'", a ? ", " : "", a, a + 1, quoted(arm_label(&e->arms[a])));
+		fprintf(g, "%s$slowest%zu with lines ls %zu title '%s'", a ? ", " : "", a, a + 1,
+			quoted(arm_label(&e->arms[a])));
 	fputs("\nunset logscale x\nset xtics auto\nset xtics\n", g);
 }
 
 /* One quantity: a dot a run, pairs joined, the median of each arm with its interval beside the dots. */
-static void dots(FILE *g, const struct experiment *e, const struct judgement *j, const struct row *row, size_t panel, double height, double y)
+static void dots(FILE *g, const struct experiment *e, const struct judgement *j, const struct row *row, size_t panel,
+		 double height, double y)
 {
 	size_t arms = e->n_arms - 1;
 	double *values = memory_get((e->n_run + 1) * sizeof *values);
@@ -161,7 +181,8 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 	for (size_t pair = 0; pair < (size_t)e->runs; pair++) {
 		for (size_t a = 0; a < arms; a++)
 			for (size_t i = 0; i < e->n_run; i++)
-				if (run_counts(e, &e->run[i]) && e->run[i].arm == a && e->run[i].pair == pair && isfinite(run_value(e, &e->run[i], row)))
+				if (run_counts(e, &e->run[i]) && e->run[i].arm == a && e->run[i].pair == pair &&
+				    isfinite(run_value(e, &e->run[i], row)))
 					fprintf(g, "%zu %.9g\n", a, run_value(e, &e->run[i], row));
 		fputs("\n", g); /* a gap in the line */
 	}
@@ -172,7 +193,8 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 
 		fprintf(g, "$dots%zu_%zu << EOD\n", panel, a);
 		for (size_t i = 0; i < e->n_run; i++)
-			if (run_counts(e, &e->run[i]) && e->run[i].arm == a && isfinite(run_value(e, &e->run[i], row))) {
+			if (run_counts(e, &e->run[i]) && e->run[i].arm == a &&
+			    isfinite(run_value(e, &e->run[i], row))) {
 				values[n] = run_value(e, &e->run[i], row);
 				lowest = fmin(lowest, values[n]);
 				fprintf(g, "%zu %.9g\n", a, values[n++]);
@@ -186,21 +208,32 @@ static void dots(FILE *g, const struct experiment *e, const struct judgement *j,
 			fputs("NaN NaN NaN NaN\n", g);
 		fputs("EOD\n", g);
 	}
-	place(g, height, (double)WIDTH / ACROSS * (double)(panel % ACROSS), y + PANEL * (double)(panel / ACROSS), (double)WIDTH / ACROSS, PANEL);
-	fprintf(g, "unset key\nset xlabel ''\nset ylabel ''\nset format y '%%g'\nset xrange [-0.5:%g]\nset yrange [%s:*]\nset offsets 0, 0, graph 0.08, graph 0.08\n"
-		"set title \"%s%s%s", (double)arms - 0.3, lowest < 0 ? "*" : "0<*", quoted(row->label), *row->metric->unit ? ", " : "", quoted(row->metric->unit));
+	place(g, height, (double)WIDTH / ACROSS * (double)(panel % ACROSS), y + PANEL * (double)(panel / ACROSS),
+	      (double)WIDTH / ACROSS, PANEL);
+	fprintf(g,
+		"unset key\nset xlabel ''\nset ylabel ''\nset format y '%%g'\nset xrange [-0.5:%g]\nset yrange "
+		"[%s:*]\nset offsets 0, 0, graph 0.08, graph 0.08\n"
+		"set title \"%s%s%s",
+		(double)arms - 0.3, lowest < 0 ? "*" : "0<*", quoted(row->label), *row->metric->unit ? ", " : "",
+		quoted(row->metric->unit));
 	for (size_t i = 0; i < j->n; i++) /* a line for two arms, one for what is shown of several */
-		if (j->rows[i].metric == row->metric && strcmp(j->rows[i].quantity, row->quantity) == 0 && (arms == 2 || j->rows[i].verdict <= V_WORSE)) {
-			fprintf(g, "\\n%s%s%s, %s", arms > 2 ? quoted(arm_label(&e->arms[j->rows[i].arm])) : "", arms > 2 ? ": " : "",
-				report_change(j->rows[i].effect, j->rows[i].base, true), verdict_words[j->rows[i].verdict]);
+		if (j->rows[i].metric == row->metric && strcmp(j->rows[i].quantity, row->quantity) == 0 &&
+		    (arms == 2 || j->rows[i].verdict <= V_WORSE)) {
+			fprintf(g, "\\n%s%s%s, %s", arms > 2 ? quoted(arm_label(&e->arms[j->rows[i].arm])) : "",
+				arms > 2 ? ": " : "", report_change(j->rows[i].effect, j->rows[i].base, true),
+				verdict_words[j->rows[i].verdict]);
 			shown = true;
 		}
-	fprintf(g, "%s\"\nset xtics %s (", shown ? "" : "\\nno difference shown", arms > 2 ? "rotate by 25 right" : "norotate");
+	fprintf(g, "%s\"\nset xtics %s (", shown ? "" : "\\nno difference shown",
+		arms > 2 ? "rotate by 25 right" : "norotate");
 	for (size_t a = 0; a < arms; a++)
 		fprintf(g, "%s'%.24s' %zu", a ? ", " : "", quoted(arm_label(&e->arms[a])), a);
 	fprintf(g, ")\nplot $pairs%zu with lines lc rgb '#c8c8c8' lw 1", panel);
 	for (size_t a = 0; a < arms; a++)
-		fprintf(g, ", $dots%zu_%zu with points ls %zu, $median%zu_%zu with yerrorbars lc rgb 'black' pt 1 ps 0.8 lw 1.5", panel, a, a + 1, panel, a);
+		fprintf(g,
+			", $dots%zu_%zu with points ls %zu, $median%zu_%zu with yerrorbars lc rgb 'black' pt 1 ps 0.8 "
+			"lw 1.5",
+			panel, a, a + 1, panel, a);
 	fputs("\nset offsets 0, 0, 0, 0\nset xtics auto\n", g);
 }
 
@@ -219,7 +252,8 @@ static size_t choose(const struct judgement *j, const struct row **chosen)
 
 static void script(FILE *g, const struct experiment *e, const struct judgement *j, bool svg)
 {
-	static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
+	static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+					      "#e69f00", "#56b4e9", "#000000"};
 	static const int marks[] = {7, 5, 9, 13, 11, 6, 4};
 	const struct row *chosen[PANELS];
 	size_t n = choose(j, chosen), m = 0;
@@ -228,10 +262,14 @@ static void script(FILE *g, const struct experiment *e, const struct judgement *
 	while (m < e->n_metrics && !metric_has_samples(e, m))
 		m++;
 	height = HEAD + (m < e->n_metrics ? 2 * CURVE : 0) + PANEL * (double)((n + ACROSS - 1) / ACROSS) + 8;
-	fprintf(g, "set terminal %s size %d,%.0f font 'sans,%d' background '#ffffff' noenhanced\n", svg ? "svg" : "pngcairo", WIDTH, height, svg ? 12 : 10);
+	fprintf(g, "set terminal %s size %d,%.0f font 'sans,%d' background '#ffffff' noenhanced\n",
+		svg ? "svg" : "pngcairo", WIDTH, height, svg ? 12 : 10);
 	for (size_t a = 0; a < e->n_arms; a++)
-		fprintf(g, "set style line %zu lc rgb '%s' lw 2 dt %zu pt %d ps 0.7\n", a + 1, colours[a % 7], a % 5 + 1, marks[a % 7]);
-	fprintf(g, "set multiplot\nset label 1 '%.110s' at screen 0.02, screen %g\nset label 2 '%ld runs of each arm; %.90s' at screen 0.02, screen %g tc rgb '#555555'\n",
+		fprintf(g, "set style line %zu lc rgb '%s' lw 2 dt %zu pt %d ps 0.7\n", a + 1, colours[a % 7],
+			a % 5 + 1, marks[a % 7]);
+	fprintf(g,
+		"set multiplot\nset label 1 '%.110s' at screen 0.02, screen %g\nset label 2 '%ld runs of each arm; "
+		"%.90s' at screen 0.02, screen %g tc rgb '#555555'\n",
 		quoted(report_words(e->program)), 1 - 20 / height, e->runs, quoted(e->kernel), 1 - 42 / height);
 	fputs("set grid back lc rgb '#e4e4e4'\nset border 3\nset xtics nomirror\nset ytics nomirror\n", g);
 	if (m < e->n_metrics) {
@@ -259,7 +297,8 @@ bool plot(const struct experiment *e, const struct judgement *j, const char *pat
 	fclose(g);
 	good = commands && run_command(words, commands, &picture, &length, &status);
 	if (good && (status != 0 || length == 0)) {
-		say("--plot=%s: gnuplot failed with status %d", path, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		say("--plot=%s: gnuplot failed with status %d", path,
+		    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 		good = false;
 	}
 	good = good && write_file(path, picture, length);

@@ -1,9 +1,10 @@
 /*
  * process.c - starting programs, and knowing that they have ended.  The only file that forks.
  *
- * Whatever is started is a child, or becomes one when its parent ends (we are a subreaper), so that "all have ended" can be
- * known and not hoped: end_all returns when there is no child left.  Each is in a process group of its own, so Ctrl-C reaches
- * us alone, and dies with us, should we be killed.  Output goes into memory files: nothing is left on a disk.
+ * Whatever is started is a child, or becomes one when its parent ends (we are a subreaper), so that "all have ended"
+ * can be known and not hoped: end_all returns when there is no child left.  Each is in a process group of its own, so
+ * Ctrl-C reaches us alone, and dies with us, should we be killed.  Output goes into memory files: nothing is left on a
+ * disk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -201,7 +202,8 @@ const char *last_words(struct process *p)
 const char *how_ended(const char *who, struct process *p)
 {
 	if (WIFSIGNALED(p->status))
-		return memory_printf("%s was killed by signal %d (%s)%s", who, WTERMSIG(p->status), strsignal(WTERMSIG(p->status)), last_words(p));
+		return memory_printf("%s was killed by signal %d (%s)%s", who, WTERMSIG(p->status),
+				     strsignal(WTERMSIG(p->status)), last_words(p));
 	return memory_printf("%s ended with status %d%s", who, WEXITSTATUS(p->status), last_words(p));
 }
 
@@ -220,7 +222,8 @@ bool run_command(char **words, const char *input, char **output, size_t *length,
 
 	*output = NULL;
 	*length = 0;
-	started = in >= 0 && (!size || (write(in, input, size) == (ssize_t)size && lseek(in, 0, SEEK_SET) == 0)) && spawn(&helper, words, in);
+	started = in >= 0 && (!size || (write(in, input, size) == (ssize_t)size && lseek(in, 0, SEEK_SET) == 0)) &&
+		  spawn(&helper, words, in);
 	while (started && helper.running && !interrupted)
 		rest(now() + 1);
 	end_all();

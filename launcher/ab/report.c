@@ -44,11 +44,12 @@ static void head(FILE *to, const struct experiment *e)
 		fprintf(to, "\n%s\n", e->title);
 	fprintf(to, "\nprogram %s", report_words(e->program));
 	if (e->load)
-		fprintf(to, "\nload    %s%s%s", e->load, e->load_arm.bare ? "" : "  under ", e->load_arm.bare ? "" : e->load_arm.name);
+		fprintf(to, "\nload    %s%s%s", e->load, e->load_arm.bare ? "" : "  under ",
+			e->load_arm.bare ? "" : e->load_arm.name);
 	if (e->noise)
 		fprintf(to, "\nnoise   %s", e->noise);
-	fprintf(to, "\non      %s, %s\nat      %s, seed %llu, %ld runs of each arm and of %s again (A/A)\n", e->kernel, e->machine, e->date,
-		(unsigned long long)e->seed, e->runs, e->arms[0].name);
+	fprintf(to, "\non      %s, %s\nat      %s, seed %llu, %ld runs of each arm and of %s again (A/A)\n", e->kernel,
+		e->machine, e->date, (unsigned long long)e->seed, e->runs, e->arms[0].name);
 	for (size_t i = 0; i < e->n_run; i++) {
 		const struct run *r = &e->run[i];
 
@@ -60,22 +61,26 @@ static void head(FILE *to, const struct experiment *e)
 	if (failed)
 		fprintf(to, "failed  %zu runs; they do not count\n", failed);
 	if (disturbed) {
-		fprintf(to, "disturbed %zu runs, which %s:", disturbed, e->drop ? "do not count" : "count all the same (--disturbed=drop)");
+		fprintf(to, "disturbed %zu runs, which %s:", disturbed,
+			e->drop ? "do not count" : "count all the same (--disturbed=drop)");
 		for (size_t i = 0, n = 0; i < e->n_run && n < 3; i++)
 			if (!e->run[i].warm_up && !e->run[i].failed && e->run[i].disturbed)
-				fprintf(to, "%s %s of %s", n++ ? "," : "", e->run[i].disturbed, e->arms[e->run[i].arm].name);
+				fprintf(to, "%s %s of %s", n++ ? "," : "", e->run[i].disturbed,
+					e->arms[e->run[i].arm].name);
 		fprintf(to, "%s\n", disturbed > 3 ? ", ..." : "");
 	}
 }
 
 static void table_row(FILE *to, const struct row *r)
 {
-	const char *range = memory_printf("%s .. %s", report_change(r->interval.low, r->base, true), report_change(r->interval.high, r->base, true));
+	const char *range = memory_printf("%s .. %s", report_change(r->interval.low, r->base, true),
+					  report_change(r->interval.high, r->base, true));
 	const char *label = *r->metric->unit ? memory_printf("%s, %s", r->label, r->metric->unit) : r->label;
 
-	fprintf(to, "  %-21s %10s %12s  %9s  %-22s %8s  %s%s%s\n", label, report_number(r->base), report_number(r->value),
-		report_change(r->effect, r->base, true), isnan(r->interval.low) ? "-" : range, report_change(r->limit, r->base, false),
-		verdict_words[r->verdict], r->why ? ": " : "", r->why ? r->why : "");
+	fprintf(to, "  %-21s %10s %12s  %9s  %-22s %8s  %s%s%s\n", label, report_number(r->base),
+		report_number(r->value), report_change(r->effect, r->base, true), isnan(r->interval.low) ? "-" : range,
+		report_change(r->limit, r->base, false), verdict_words[r->verdict], r->why ? ": " : "",
+		r->why ? r->why : "");
 }
 
 void report_table(FILE *to, const struct experiment *e, const struct judgement *j)
@@ -85,14 +90,19 @@ void report_table(FILE *to, const struct experiment *e, const struct judgement *
 		const struct row *r = &j->rows[i];
 
 		if (i == 0 || j->rows[i - 1].arm != r->arm)
-			fprintf(to, "\n%s against %s\n  %-21s %10.10s %12.12s  %9s  %-22s %8s  %s\n", e->arms[r->arm].name, e->arms[0].name, "median of the runs",
-				arm_label(&e->arms[0]), arm_label(&e->arms[r->arm]), "change", "95 % interval", "A/A", "verdict");
+			fprintf(to, "\n%s against %s\n  %-21s %10.10s %12.12s  %9s  %-22s %8s  %s\n",
+				e->arms[r->arm].name, e->arms[0].name, "median of the runs", arm_label(&e->arms[0]),
+				arm_label(&e->arms[r->arm]), "change", "95 % interval", "A/A", "verdict");
 		table_row(to, r);
 	}
-	fprintf(to, "\nchange: of paired runs (Hodges-Lehmann), in percent of the median of %s. A/A: how far that lies from itself in as many runs;\n"
+	fprintf(to,
+		"\nchange: of paired runs (Hodges-Lehmann), in percent of the median of %s. A/A: how far that lies "
+		"from itself in as many runs;\n"
 		"less is no effect.  "
-		"The verdicts hold for %zu tests together (Wilcoxon, Holm, 5 %%).\n", e->arms[0].name, j->tests);
-	fprintf(to, "disturbed: %s;\nsuch runs %s.\n", DISTURBED_RULE, e->drop ? "do not count" : "are marked, and count");
+		"The verdicts hold for %zu tests together (Wilcoxon, Holm, 5 %%).\n",
+		e->arms[0].name, j->tests);
+	fprintf(to, "disturbed: %s;\nsuch runs %s.\n", DISTURBED_RULE,
+		e->drop ? "do not count" : "are marked, and count");
 }
 
 /* The values of a quantity in all runs of an arm that count. */
@@ -101,7 +111,8 @@ static size_t values(const struct experiment *e, const struct row *row, const ch
 	size_t n = 0;
 
 	for (size_t i = 0; i < e->n_run; i++)
-		if (run_counts(e, &e->run[i]) && e->run[i].arm < e->n_arms - 1 && strcmp(e->arms[e->run[i].arm].name, arm) == 0) {
+		if (run_counts(e, &e->run[i]) && e->run[i].arm < e->n_arms - 1 &&
+		    strcmp(e->arms[e->run[i].arm].name, arm) == 0) {
 			double v = run_value(e, &e->run[i], row);
 
 			if (isfinite(v))
@@ -113,7 +124,8 @@ static size_t values(const struct experiment *e, const struct row *row, const ch
 static const struct row *same_row(const struct judgement *j, const struct row *row)
 {
 	for (size_t i = 0; i < j->n; i++)
-		if (strcmp(j->rows[i].label, row->label) == 0 && strcmp(j->rows[i].metric->unit, row->metric->unit) == 0)
+		if (strcmp(j->rows[i].label, row->label) == 0 &&
+		    strcmp(j->rows[i].metric->unit, row->metric->unit) == 0)
 			return &j->rows[i];
 	return NULL;
 }
@@ -155,7 +167,8 @@ static void compare(FILE *to, const struct experiment *a, const struct experimen
 		row.limit = lines[i].limit;
 		row.why = NULL;
 		row.verdict = isnan(p[i]) ? V_DESCRIPTIVE : V_NONE;
-		if (adjusted[i] <= 1 - AB_LEVEL && (row.interval.low > 0 || row.interval.high < 0) && fabs(row.effect) > row.limit)
+		if (adjusted[i] <= 1 - AB_LEVEL && (row.interval.low > 0 || row.interval.high < 0) &&
+		    fabs(row.effect) > row.limit)
 			row.verdict = (row.effect > 0) == row.metric->higher ? V_BETTER : V_WORSE;
 		table_row(to, &row);
 	}
@@ -163,7 +176,9 @@ static void compare(FILE *to, const struct experiment *a, const struct experimen
 
 void report_compare(FILE *to, struct experiment **list, size_t n)
 {
-	fputs("\nThe experiments compared.  They ran one after the other: a difference may be the arm's, or of what else has changed.\n", to);
+	fputs("\nThe experiments compared.  They ran one after the other: a difference may be the arm's, or of what "
+	      "else has changed.\n",
+	      to);
 	for (size_t i = 0; i < n; i++)
 		fprintf(to, "  %-30s %s, %s, %s\n", list[i]->title, list[i]->date, list[i]->kernel,
 			i && strcmp(list[i]->boot, list[0]->boot) == 0 ? "the same boot" : "a boot of its own");
@@ -176,8 +191,9 @@ void report_compare(FILE *to, struct experiment **list, size_t n)
 				}
 }
 
-/* What a terminal can draw: a row for each range of values, a bar for each arm, its length the logarithm of the count. */
-void report_histogram(FILE *to, const struct experiment *e)
+/* What a terminal can draw: a row for each range of values, a bar for each arm, its length the logarithm of the count.
+ */
+void report_histogram(FILE *to, const struct experiment *e, bool anyway)
 {
 	enum { ROWS = 12, WIDTH = 20 };
 	double count[16][ROWS] = {{0}}, low = INFINITY, high = 0, most = 1;
@@ -185,13 +201,17 @@ void report_histogram(FILE *to, const struct experiment *e)
 
 	while (m < e->n_metrics && !metric_has_samples(e, m))
 		m++;
-	if (m == e->n_metrics)
+	if (m == e->n_metrics && !anyway)
 		return;
+	m %= e->n_metrics; /* the first, a value a run */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < e->n_run; i++)
-			for (size_t b = 0; run_counts(e, &e->run[i]) && e->run[i].arm < arms && b < e->run[i].samples[m].n; b++) {
+			for (size_t b = 0;
+			     run_counts(e, &e->run[i]) && e->run[i].arm < arms && b < e->run[i].samples[m].n; b++) {
 				struct bin bin = e->run[i].samples[m].bins[b];
-				int row = pass && high > low ? (int)fmin(ROWS - 1, floor((bin.value - low) / (high - low) * ROWS)) : 0;
+				int row = pass && high > low
+						  ? (int)fmin(ROWS - 1, floor((bin.value - low) / (high - low) * ROWS))
+						  : 0;
 
 				if (isinf(bin.value))
 					continue;
@@ -200,14 +220,17 @@ void report_histogram(FILE *to, const struct experiment *e)
 				if (pass)
 					most = fmax(most, count[e->run[i].arm][row] += bin.count);
 			}
-	fprintf(to, "\n%s%s%s, all runs; the bars are logarithmic\n  %10s ", e->metrics[m].name, *e->metrics[m].unit ? ", " : "", e->metrics[m].unit, "up to");
+	fprintf(to, "\n%s%s%s, all runs; the bars are logarithmic\n  %10s ", e->metrics[m].name,
+		*e->metrics[m].unit ? ", " : "", e->metrics[m].unit, "up to");
 	for (size_t a = 0; a < arms; a++)
 		fprintf(to, " %-*.*s", WIDTH + 9, WIDTH + 9, arm_label(&e->arms[a]));
 	putc('\n', to);
 	for (int row = 0; row < ROWS; row++) {
 		fprintf(to, "  %10s ", report_number(low + (high - low) * (row + 1) / ROWS));
 		for (size_t a = 0; a < arms; a++) {
-			int length = count[a][row] > 0 ? 1 + (int)((WIDTH - 1) * log(count[a][row]) / fmax(1, log(most))) : 0;
+			int length = count[a][row] > 0
+					     ? 1 + (int)((WIDTH - 1) * log(count[a][row]) / fmax(1, log(most)))
+					     : 0;
 
 			fprintf(to, " %8.0f %-*.*s", count[a][row], WIDTH, length, "####################");
 		}

@@ -1,4 +1,5 @@
-/* run.c - one run: noise, program, readiness, load; the numbers that the kernel has of it; and the end of all of them. */
+/* run.c - one run: noise, program, readiness, load; the numbers that the kernel has of it; and the end of all of them.
+ */
 #include <fcntl.h>
 #include <math.h>
 #include <netinet/in.h>
@@ -86,8 +87,10 @@ static const char *wait_ready(const struct experiment *e, int null)
 		if (ready && program.running)
 			return NULL;
 		if (now() >= until)
-			return memory_printf("the server was not ready within %g s (%s)%s", seconds, e->ready ? e->ready :
-				"it listens on no TCP port; --ready says how to tell", last_words(&program));
+			return memory_printf("the server was not ready within %g s (%s)%s", seconds,
+					     e->ready ? e->ready
+						      : "it listens on no TCP port; --ready says how to tell",
+					     last_words(&program));
 		rest(fmin(until, now() + 0.02));
 	}
 	return interrupted ? "interrupted" : how_ended("the server, before it was ready,", &program);
@@ -107,8 +110,8 @@ static const char *watch(const struct experiment *e, struct process *measured)
 		if (!program.running && measured != &program)
 			return how_ended("the server, under its load,", &program);
 		if (measured->running && now() >= end)
-			return memory_printf("it did not end within %ld s%s; --timeout allows more%s", e->timeout, e->load ? "" :
-				" (a server needs --load)", last_words(measured));
+			return memory_printf("it did not end within %ld s%s; --timeout allows more%s", e->timeout,
+					     e->load ? "" : " (a server needs --load)", last_words(measured));
 		if (now() >= next) {
 			double before_look = now();
 
@@ -123,7 +126,8 @@ static const char *watch(const struct experiment *e, struct process *measured)
 	return measured->status != 0 ? how_ended(measured == &load ? "the load" : "the program", measured) : NULL;
 }
 
-static const char *measure(const struct experiment *e, const struct arm *arm, int null, struct measured *m, const char **note)
+static const char *measure(const struct experiment *e, const struct arm *arm, int null, struct measured *m,
+			   const char **note)
 {
 	char *noise_words[] = {(char *)"sh", (char *)"-c", (char *)e->noise, NULL};
 	char *load_words[] = {(char *)"sh", (char *)"-c", (char *)e->load, NULL};
@@ -132,7 +136,8 @@ static const char *measure(const struct experiment *e, const struct arm *arm, in
 	const char *why;
 
 	if (e->load && e->ready && strncmp(e->ready, "tcp:", 4) == 0 && connects(e->ready + 4))
-		return memory_printf("port %s answers before the server was started: another server has it", e->ready + 4);
+		return memory_printf("port %s answers before the server was started: another server has it",
+				     e->ready + 4);
 	if (e->noise) {
 		double settled;
 
@@ -169,7 +174,8 @@ static const char *measure(const struct experiment *e, const struct arm *arm, in
 	}
 	m->wall = measured->ended - measured->started;
 	m->built[BUILT_WALL] = m->wall * 1e3;
-	m->built[BUILT_CPU] = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e3 + (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e3;
+	m->built[BUILT_CPU] = (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e3 +
+			      (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1e3;
 	m->built[BUILT_WAIT] = sampler_sum().wait_ms;
 	m->built[BUILT_INVOLUNTARY] = (double)u->ru_nivcsw;
 	m->built[BUILT_MIGRATIONS] = sampler_sum().migrations;

@@ -1,8 +1,8 @@
 /*
  * sampler.c - what the threads of a program and its children have used, asked while they live.
  *
- * wait4(2) tells CPU time, faults and switches of all, but not how long they waited for a CPU and how often they were moved.
- * /proc has that, as long as the thread is there; a main thread is there until it is waited for.
+ * wait4(2) tells CPU time, faults and switches of all, but not how long they waited for a CPU and how often they were
+ * moved. /proc has that, as long as the thread is there; a main thread is there until it is waited for.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -79,7 +79,8 @@ static void look(pid_t pid, int depth)
 			wait = strtod(p, NULL);
 			knows_wait = true;
 		}
-		if (read_small(directory, d->d_name, "sched", text, sizeof text) && (p = strstr(text, "se.nr_migrations")) && (p = strchr(p, ':'))) {
+		if (read_small(directory, d->d_name, "sched", text, sizeof text) &&
+		    (p = strstr(text, "se.nr_migrations")) && (p = strchr(p, ':'))) {
 			migrations = strtod(p + 1, NULL);
 			knows_migrations = true;
 		}

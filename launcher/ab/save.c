@@ -234,7 +234,8 @@ static void get_run(const struct experiment *e, const struct json_node *n, struc
 		if (v && v->kind == JSON_NUMBER)
 			s->bins[s->n++] = (struct bin){v->number, 1};
 		for (const struct json_node *i = v ? v->first : NULL; i; i = i->next)
-			s->bins[s->n++] = (struct bin){value_of(i->first), i->first && i->first->next ? i->first->next->number : 1};
+			s->bins[s->n++] = (struct bin){value_of(i->first),
+						       i->first && i->first->next ? i->first->next->number : 1};
 		for (size_t b = 0; b < s->n; b++)
 			s->total += s->bins[b].count;
 	}
@@ -267,7 +268,10 @@ struct experiment *save_read(const char *path)
 	size_t words;
 
 	if (!text || !root || get_number(root, "llrun_ab") != 1) {
-		say("%s: %s", path, !text ? strerror(errno) : root ? "not a saved experiment (llrun --ab --json)" : why);
+		say("%s: %s", path,
+		    !text  ? strerror(errno)
+		    : root ? "not a saved experiment (llrun --ab --json)"
+			   : why);
 		free(text);
 		return NULL;
 	}
@@ -292,13 +296,17 @@ struct experiment *save_read(const char *path)
 	n = get_list(root, "arms", &words);
 	e->arms = memory_get((words + 1) * sizeof *e->arms);
 	for (; n; n = n->next)
-		e->arms[e->n_arms++] = (struct arm){.name = get_text(n, "name", "?"), .explained = get_text(n, "explained", "")};
+		e->arms[e->n_arms++] = (struct arm){.name = get_text(n, "name", "?"),
+						    .explained = get_text(n, "explained", "")};
 	n = get_list(root, "metrics", &words);
 	e->metrics = memory_get((words + 1) * sizeof *e->metrics);
 	for (; n; n = n->next)
-		e->metrics[e->n_metrics++] = (struct metric){.name = get_text(n, "name", "?"), .unit = get_text(n, "unit", ""),
-			.spec = get_text(n, "from", NULL), .kind = get_text(n, "from", NULL) ? METRIC_REGEX : METRIC_BUILT_IN,
-			.higher = get_number(n, "higher_is_better") > 0};
+		e->metrics[e->n_metrics++] = (struct metric){.name = get_text(n, "name", "?"),
+							     .unit = get_text(n, "unit", ""),
+							     .spec = get_text(n, "from", NULL),
+							     .kind = get_text(n, "from", NULL) ? METRIC_REGEX
+											       : METRIC_BUILT_IN,
+							     .higher = get_number(n, "higher_is_better") > 0};
 	n = get_list(root, "runs_made", &words);
 	e->run = memory_get((words + 1) * sizeof *e->run);
 	for (; n; n = n->next) {

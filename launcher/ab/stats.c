@@ -1,9 +1,9 @@
 /*
  * stats.c - the numbers of an experiment, and nothing else.
  *
- * A handful of runs, outliers, no bell curve: so medians, ranks and resampling.  The effect is the Hodges-Lehmann estimate
- * of the paired differences: as deaf to outliers as their median needs to be, with more to say from ten pairs.  The test that
- * belongs to it is the signed-rank test, whose distribution is computed and not approximated.
+ * A handful of runs, outliers, no bell curve: so medians, ranks and resampling.  The effect is the Hodges-Lehmann
+ * estimate of the paired differences: as deaf to outliers as their median needs to be, with more to say from ten pairs.
+ * The test that belongs to it is the signed-rank test, whose distribution is computed and not approximated.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -137,7 +137,8 @@ struct interval stats_bootstrap(const double *values, size_t n, statistic *of, d
 }
 
 /* Of the difference of two medians, b minus a, of runs that are not paired. */
-struct interval stats_bootstrap_two(const double *a, size_t n_a, const double *b, size_t n_b, double level, struct random *r)
+struct interval stats_bootstrap_two(const double *a, size_t n_a, const double *b, size_t n_b, double level,
+				    struct random *r)
 {
 	void *mark = memory_mark();
 	double results[ROUNDS], *drawn = memory_get((n_a + n_b + 1) * sizeof *drawn);
@@ -167,8 +168,9 @@ static void double_ranks(const double *sorted, size_t n, size_t *ranks)
 }
 
 /*
- * Wilcoxon's signed-rank test.  Under "no difference" each sign is a coin's: the distribution of the sum of the positive
- * ranks follows by adding one rank after the other.  Differences of zero say nothing and are left out, as he did.
+ * Wilcoxon's signed-rank test.  Under "no difference" each sign is a coin's: the distribution of the sum of the
+ * positive ranks follows by adding one rank after the other.  Differences of zero say nothing and are left out, as he
+ * did.
  */
 double stats_signed_rank(const double *differences, size_t n)
 {
@@ -215,7 +217,8 @@ double stats_rank_sum(const double *a, size_t n_a, const double *b, size_t n_b, 
 		qsort(sorted, n, sizeof *sorted, by_value);
 		double_ranks(sorted, n, ranks);
 		for (size_t i = 0; i < n_a; i++)
-			observed += (double)ranks[(double *)bsearch(&a[i], sorted, n, sizeof *sorted, by_value) - sorted];
+			observed += (double)
+				ranks[(double *)bsearch(&a[i], sorted, n, sizeof *sorted, by_value) - sorted];
 		for (int round = 0; round < ROUNDS; round++) {
 			double sum = 0;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs test suites that others wrote, bare and under llrun with a policy that uses every hook, and prints what differs.
 #
-#   compat.sh [SUITE...]    python:test_socket, glib:thread, own:attrs; without any: all of them
+#   compat.sh [SUITE...]    python:socket, glib:thread, own:attrs; without any: all of them
 #
 # A test whose result differs is run twice more both ways: only what differs each time counts, the rest is told as unsteady.
 # At the end the same comparison is made with deliberately wrong shims, which it must notice.  Exits 1 on any difference, or

@@ -102,6 +102,12 @@ PY
 	equal "$(values a.json hist | cut -d']' -f1-2)" '[[10, 5], [20, 15'
 	matches "$(cat table)" '^  p99, ms '
 	matches "$(cat table)" '^  took p50, ms '
+	# Numbers below zero, and one for all, are drawn like others.
+	printf 'at -3.5\nat 2\nat 2\n' >below
+	if command -v gnuplot; then
+		llrun --ab bare,bare --runs 2 --metric 'at=at (.*)' --plot=a.svg -- cat below >/dev/null
+		llrun --ab bare,bare --runs 2 --metric 'at=at (.*)' --plot=a.svg -- grep 2 below >/dev/null
+	fi
 	# What the kernel counts is there without asking; a program that sleeps 30 ms takes 30 ms and less CPU time.
 	llrun --ab bare,bare --runs 2 --json=b.json -- sleep 0.03 >/dev/null
 	python3 - <<'PY'
