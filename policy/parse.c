@@ -65,7 +65,7 @@ static bool is_space(char c)
 }
 
 /* A copy of the text without blanks at its ends. */
-static char *trim(const char *text, size_t length)
+static __attribute__((returns_nonnull)) char *trim(const char *text, size_t length)
 {
 	while (length && is_space(text[length - 1]))
 		length--;
@@ -208,7 +208,7 @@ static struct section *open_section(struct policy *p, struct source at, const ch
 	struct section *s, **list;
 
 	if (strcmp(kind, "Process") == 0) {
-		if (*trim(title + length, strlen(title + length))) /* NOLINT(clang-analyzer-core.NullDereference): trim copies */
+		if (*trim(title + length, strlen(title + length)))
 			policy_error(p, at, "[%s]: [Process] takes no selector", title);
 		if (!p->process.at.line)
 			p->process.at = at;

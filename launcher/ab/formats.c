@@ -90,7 +90,7 @@ static const char *unit_of_title(const char *title)
 const char *take_csv(const char *text, const char *spec, struct numbers *l)
 {
 	const char *colon = strrchr(spec, ':'), *row;
-	char *line[CELLS], *end;
+	char *line[CELLS] = {NULL}, *end;
 	size_t column = CELLS, n;
 	int64_t number = 0, at = 0;
 

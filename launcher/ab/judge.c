@@ -74,7 +74,7 @@ static struct pairs pair_up(const struct experiment *e, const struct row *row, s
 		const struct run *a = find(e, 0, pair), *b = find(e, arm, pair);
 		double x = a ? run_value(e, a, row) : NAN, y = b ? run_value(e, b, row) : NAN;
 
-		if (isnan(x) || isnan(y))
+		if (!a || !b || isnan(x) || isnan(y))
 			continue;
 		p.fewest = fmin(p.fewest, fmin(a->samples[metric].total, b->samples[metric].total));
 		p.beyond |= isinf(x) || isinf(y);

@@ -133,7 +133,7 @@ static const char *take_regex(const char *text, const struct metric *m, struct n
 
 	while (regexec(pattern, text, 2, found, flags) == 0) {
 		const char *at = text + found[group].rm_so;
-		char *end;
+		char *end = NULL;
 		double value = found[group].rm_so >= 0 ? strtod(at, &end) : NAN;
 
 		if (isfinite(value) && end > at && end <= text + found[group].rm_eo) {

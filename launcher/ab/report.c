@@ -201,7 +201,7 @@ void report_histogram(FILE *to, const struct experiment *e, bool anyway)
 
 	while (m < e->n_metrics && !metric_has_samples(e, m))
 		m++;
-	if (m == e->n_metrics && !anyway)
+	if (!e->n_metrics || (m == e->n_metrics && !anyway))
 		return;
 	m %= e->n_metrics; /* the first, a value a run */
 	for (int pass = 0; pass < 2; pass++)

@@ -31,10 +31,10 @@ wrong() { env LD_PRELOAD="$BUILD/tests/wrong.so" "$@"; }
 run() {
 	local how=$1 kind=${2%%:*} name=${2#*:}
 	case $kind in
-	python)
-		"$how" timeout "$LIMIT" "$PYTHON" -m test -v "test_$name" 2>&1 </dev/null |
-			sed -nE 's/^(test[[:alnum:]_]* \([[:alnum:]_.]*\)).* \.\.\. (.*)/\1 \2/p; s/^.*\.\.\. (ok|FAIL|ERROR)$/&/p; s/^Tests result: .*/&/p' |
-			sed -E "s/skipped .*/skipped/; s/[0-9]+\.[0-9]+ ?s(ec)?//g"
+	python) # VSOCK: their outcome is the hypervisor's, who may also never answer
+		"$how" timeout "$LIMIT" "$PYTHON" -m test -v -i '*VSOCK*' "test_$name" 2>&1 </dev/null |
+			sed -nE 's/^(test[[:alnum:]_]* \([[:alnum:]_.]*\)).* \.\.\. (ok|FAIL|ERROR|skipped|expected failure|unexpected success).*/\1 \2/p
+				s/^Tests result: .*/&/p'
 		;;
 	glib)
 		"$how" timeout "$LIMIT" dbus-run-session -- "$GLIB/$name" --tap 2>/dev/null </dev/null |
