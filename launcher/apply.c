@@ -29,7 +29,7 @@ void apply_record_launch(struct plan *plan)
 	plan->launch.nice = getpriority(PRIO_PROCESS, 0);
 	plan->pid = getpid();
 	CPUSET_EACH(cpu, &set)
-		plan_add_cpu(plan, &plan->launch, (unsigned)cpu);
+	plan_add_cpu(plan, &plan->launch, (unsigned)cpu);
 }
 
 static void refused(const struct policy *p, enum key_id key, struct findings *f, const char *why)
@@ -48,7 +48,8 @@ static rlim_t limit_of(int64_t value)
 	return value == LIMIT_INFINITY ? RLIM_INFINITY : (rlim_t)value;
 }
 
-static void set_limit(const struct policy *p, enum key_id key, __rlimit_resource_t resource, bool soft_only, struct findings *f)
+static void set_limit(const struct policy *p, enum key_id key, __rlimit_resource_t resource, bool soft_only,
+		      struct findings *f)
 {
 	const struct value *v = &p->process.value[key];
 	struct rlimit limit, old;
@@ -63,9 +64,13 @@ static void set_limit(const struct policy *p, enum key_id key, __rlimit_resource
 	char hard[24] = "infinity";
 	if (old.rlim_max != RLIM_INFINITY)
 		strcpy(hard, memory_printf("%llu", (unsigned long long)old.rlim_max));
-	refused(p, key, f, errno == EPERM || errno == EINVAL ?
-		memory_printf("the hard limit is %s and raising it needs CAP_SYS_RESOURCE; give %s%s in the unit, or raise it in "
-			      "limits.conf", hard, soft_only ? "LimitSTACK" : key_table[key].name, "=") : strerror(errno));
+	refused(p, key, f,
+		errno == EPERM || errno == EINVAL
+			? memory_printf(
+				  "the hard limit is %s and raising it needs CAP_SYS_RESOURCE; give %s%s in the unit, or raise it in "
+				  "limits.conf",
+				  hard, soft_only ? "LimitSTACK" : key_table[key].name, "=")
+			: strerror(errno));
 }
 
 void apply_limits(const struct policy *p, struct findings *f)
@@ -81,7 +86,7 @@ void apply_limits(const struct policy *p, struct findings *f)
 static void apply_numa(const struct policy *p, struct topology *t, struct findings *f)
 {
 	static const int modes[] = {
-		[NUMA_DEFAULT] = MPOL_DEFAULT, [NUMA_PREFERRED] = MPOL_PREFERRED, [NUMA_BIND] = MPOL_BIND,
+		[NUMA_DEFAULT] = MPOL_DEFAULT,       [NUMA_PREFERRED] = MPOL_PREFERRED, [NUMA_BIND] = MPOL_BIND,
 		[NUMA_INTERLEAVE] = MPOL_INTERLEAVE, [NUMA_LOCAL] = MPOL_LOCAL,
 	};
 	const struct value *policy = &p->process.value[K_NUMAPolicy], *mask = &p->process.value[K_NUMAMask];
@@ -106,20 +111,23 @@ static void apply_numa(const struct policy *p, struct topology *t, struct findin
 	/* The kernel reads one bit less than the size says (set_mempolicy(2), its old off-by-one). */
 	if (syscall(SYS_set_mempolicy, modes[policy->number], mask->items ? &nodes : NULL,
 		    mask->items ? CPUSET_MAX / 8 + 1 : 0) != 0)
-		refused(p, K_NUMAPolicy, f, errno == ENOSYS ? "this kernel is built without NUMA" :
-			errno == EPERM ? "a seccomp filter forbids set_mempolicy (containers do unless given CAP_SYS_NICE)" :
-			strerror(errno));
+		refused(p, K_NUMAPolicy, f,
+			errno == ENOSYS ? "this kernel is built without NUMA"
+			: errno == EPERM
+				? "a seccomp filter forbids set_mempolicy (containers do unless given CAP_SYS_NICE)"
+				: strerror(errno));
 }
 
 static void apply_prctl(const struct policy *p, struct findings *f)
 {
-	const struct value *slack = &p->process.value[K_TimerSlackNSec], *thp = &p->process.value[K_TransparentHugePages];
+	const struct value *slack = &p->process.value[K_TimerSlackNSec],
+			   *thp = &p->process.value[K_TransparentHugePages];
 
 	if (slack->items && prctl(PR_SET_TIMERSLACK, (unsigned long)slack->number, 0, 0, 0) != 0)
 		refused(p, K_TimerSlackNSec, f, strerror(errno));
 	if (thp->items && prctl(PR_SET_THP_DISABLE, thp->number ? 0UL : 1UL, 0, 0, 0) != 0)
-		refused(p, K_TransparentHugePages, f, errno == EINVAL ? "this kernel is built without transparent huge pages" :
-			strerror(errno));
+		refused(p, K_TransparentHugePages, f,
+			errno == EINVAL ? "this kernel is built without transparent huge pages" : strerror(errno));
 }
 
 /* The request holds as long as the file is open: not CLOEXEC, so as long as the program lives (pm_qos_interface.rst). */
@@ -134,10 +142,12 @@ static void apply_latency(const struct policy *p, struct findings *f)
 	fd = open("/dev/cpu_dma_latency", O_WRONLY);
 	if (fd >= 0 && write(fd, &microseconds, sizeof microseconds) == (ssize_t)sizeof microseconds)
 		return;
-	refused(p, K_CPULatencySec, f, errno == EACCES || errno == EPERM ?
-		"/dev/cpu_dma_latency may not be opened; start as root, or let the user write it (a udev rule: "
-		"KERNEL==\"cpu_dma_latency\", GROUP=\"...\", MODE=\"0660\")" :
-		errno == ENOENT ? "there is no /dev/cpu_dma_latency (in a container, or a unit with PrivateDevices=)" : strerror(errno));
+	refused(p, K_CPULatencySec, f,
+		errno == EACCES || errno == EPERM
+			? "/dev/cpu_dma_latency may not be opened; start as root, or let the user write it (a udev rule: "
+			  "KERNEL==\"cpu_dma_latency\", GROUP=\"...\", MODE=\"0660\")"
+		: errno == ENOENT ? "there is no /dev/cpu_dma_latency (in a container, or a unit with PrivateDevices=)"
+				  : strerror(errno));
 	if (fd >= 0)
 		close(fd);
 }
@@ -154,8 +164,9 @@ static void apply_class(struct plan *plan, struct findings *f)
 	if (rule->has & HAS_CPUS && syscall(SYS_sched_setaffinity, 0, sizeof rule->set, &rule->set) != 0) {
 		bool forbidden = errno == EPERM;
 
-		finding(f, rule->on_error, "CPUs %s: sched_setaffinity: %s%s", cpuset_format(&rule->set, list, sizeof list),
-			strerror(errno), forbidden ? " (a seccomp filter? in a unit: @resources in SystemCallFilter=)" : "");
+		finding(f, rule->on_error, "CPUs %s: sched_setaffinity: %s%s",
+			cpuset_format(&rule->set, list, sizeof list), strerror(errno),
+			forbidden ? " (a seccomp filter? in a unit: @resources in SystemCallFilter=)" : "");
 		/* One's own threads need no right, so it is the call that is forbidden: the shim need not try it on each. */
 		for (uint32_t i = 0; forbidden && i < plan->n_rules; i++)
 			plan->rule[i].has &= ~HAS_CPUS;
@@ -163,8 +174,8 @@ static void apply_class(struct plan *plan, struct findings *f)
 	/* Not what is so already: a filter would refuse that too, and a refused class be told a second time. */
 	if (rule->has & HAS_SCHED && (policy != plan->launch.policy || rule->priority != plan->launch.priority) &&
 	    sched_setscheduler(0, policy, &param) != 0)
-		finding(f, rule->on_error, "CPUSchedulingPolicy=: %s", errno == EPERM ? permission_sched_cause(rule->priority) :
-			strerror(errno));
+		finding(f, rule->on_error, "CPUSchedulingPolicy=: %s",
+			errno == EPERM ? permission_sched_cause(rule->priority) : strerror(errno));
 }
 
 void apply(const struct policy *p, struct topology *t, struct plan *plan, bool covered, struct findings *f)

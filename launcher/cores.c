@@ -19,7 +19,8 @@ static unsigned rank_in_cores(const struct topology *t, const struct cpuset *set
 	struct cpuset rest = *set, core;
 	unsigned ranks = 0;
 
-	CPUSET_EACH(cpu, set) {
+	CPUSET_EACH(cpu, set)
+	{
 		unsigned next = 0;
 
 		if (!cpuset_has(&rest, (unsigned)cpu))
@@ -28,7 +29,7 @@ static unsigned rank_in_cores(const struct topology *t, const struct cpuset *set
 		cpuset_and(&core, &rest);
 		cpuset_minus(&rest, &core);
 		CPUSET_EACH(member, &core)
-			rank[member] = (uint16_t)next++;
+		rank[member] = (uint16_t)next++;
 		if (ranks < next)
 			ranks = next;
 	}
@@ -42,8 +43,8 @@ void cores_keep_one(const struct topology *t, struct cpuset *set)
 
 	rank_in_cores(t, &all, rank);
 	CPUSET_EACH(cpu, &all)
-		if (rank[cpu] > 0)
-			cpuset_remove(set, (unsigned)cpu);
+	if (rank[cpu] > 0)
+		cpuset_remove(set, (unsigned)cpu);
 }
 
 size_t topology_spread_order(struct topology *t, const struct cpuset *set, uint16_t *order, size_t max)
@@ -54,8 +55,8 @@ size_t topology_spread_order(struct topology *t, const struct cpuset *set, uint1
 
 	for (unsigned r = 0; r < ranks; r++)
 		CPUSET_EACH(cpu, set)
-			if (rank[cpu] == r && n < max)
-				order[n++] = (uint16_t)cpu;
+	if (rank[cpu] == r && n < max)
+		order[n++] = (uint16_t)cpu;
 	return n;
 }
 
@@ -65,7 +66,8 @@ void topology_siblings(struct topology *t, const struct cpuset *of, struct cpuse
 	struct cpuset core;
 
 	*out = (struct cpuset){0};
-	CPUSET_EACH(cpu, of) {
+	CPUSET_EACH(cpu, of)
+	{
 		read_core(t, cpu, &core);
 		cpuset_or(out, &core);
 	}

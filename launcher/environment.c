@@ -65,9 +65,11 @@ static const char *without(const char *value, const char *shim)
 {
 	size_t n = strlen(shim);
 
-	for (const char *found = value; (found = strstr(found, shim)); found++) /* in the midst of another path: goes on */
+	for (const char *found = value; (found = strstr(found, shim));
+	     found++) /* in the midst of another path: goes on */
 		if ((found == value || strchr(": ", found[-1])) && (!found[n] || strchr(": ", found[n])))
-			return memory_printf("%s%s", memory_copy(value, (size_t)(found - value)), found + n + (found[n] != '\0'));
+			return memory_printf("%s%s", memory_copy(value, (size_t)(found - value)),
+					     found + n + (found[n] != '\0'));
 	return value;
 }
 
@@ -75,7 +77,8 @@ void environment_preload(struct plan *plan, const char *shim, const char *saniti
 {
 	const char *callers = last_value("LD_PRELOAD");
 	const char *kept = callers ? without(callers, shim) : "";
-	const char *ours = memory_printf("%s%s%s%s", sanitizer ? sanitizer : "", sanitizer ? ":" : "", shim, *kept ? ":" : "");
+	const char *ours = memory_printf("%s%s%s%s", sanitizer ? sanitizer : "", sanitizer ? ":" : "", shim,
+					 *kept ? ":" : "");
 
 	plan->preload_absent = !callers || (!*kept && *callers);
 	plan_add_text(plan, ours, &plan->preload);

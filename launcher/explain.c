@@ -62,8 +62,10 @@ static void explain_rule(const char *who, const struct rule *r)
 	printf("  %-24s", who);
 	if (r->has & HAS_CPUS)
 		printf(" CPUs %s%s", cpuset_format(&r->set, list, sizeof list),
-		       r->n_cpus < 2 ? "" : r->placement == PLACE_SHARE ? " shared" :
-		       r->overflow == OVERFLOW_SPILL ? " one each, the rest spilled" : " one each");
+		       r->n_cpus < 2                   ? ""
+		       : r->placement == PLACE_SHARE   ? " shared"
+		       : r->overflow == OVERFLOW_SPILL ? " one each, the rest spilled"
+						       : " one each");
 	if (r->has & HAS_SCHED)
 		printf(" %s %d", sched_name(r->policy), r->priority);
 	if (r->has & HAS_NICE)
@@ -91,8 +93,12 @@ static bool ask_and_note(void *context, const char *word, const char *argument, 
 		name = "all but those";
 	else if (strcmp(word, "cores") == 0)
 		name = "one thread of each core";
-	trace->text = memory_printf("%s%s%s%s%s", trace->text, !*trace->text ? "" : trace->empty && trace->alternatives ? ", so " : ", ", name,
-				    empty ? " is none here" : ": ", empty ? "" : cpuset_format(set, list, sizeof list));
+	trace->text = memory_printf("%s%s%s%s%s", trace->text,
+				    !*trace->text                         ? ""
+				    : trace->empty && trace->alternatives ? ", so "
+									  : ", ",
+				    name, empty ? " is none here" : ": ",
+				    empty ? "" : cpuset_format(set, list, sizeof list));
 	trace->empty = empty;
 	return true;
 }
@@ -124,13 +130,18 @@ static void explain_plan(const struct policy *p, const struct plan *plan, struct
 	explain_cpus(p, &p->process, t);
 }
 
-void explain(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, const char *shim)
+void explain(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan,
+	     const char *shim)
 {
 	printf("program  %s", target->path);
 	if (strcmp(target->path, target->executable) != 0)
 		printf(" (runs %s)", target->executable);
 	printf("\npolicy   %s\nshim     %s%s%s\n", p->path ? p->path : "none, only options",
-	       shim ? shim : "not loaded: the program ", shim ? "" : target->no_shim ? target->no_shim : "needs none", "");
+	       shim ? shim : "not loaded: the program ",
+	       shim              ? ""
+	       : target->no_shim ? target->no_shim
+				 : "needs none",
+	       "");
 	explain_section(p, &p->process);
 	for (const struct section *s = p->threads; s; s = s->next)
 		explain_section(p, s);
@@ -172,8 +183,8 @@ void explain_keys(void)
 			const struct key *k = &key_table[i];
 
 			if (k->sections & sections[s].kind)
-				printf("  %-26s %-46s default %s\n  %26s %s\n", memory_printf("%s=", k->name), values_of(k), k->absent, "",
-				       k->help);
+				printf("  %-26s %-46s default %s\n  %26s %s\n", memory_printf("%s=", k->name),
+				       values_of(k), k->absent, "", k->help);
 		}
 	}
 }

@@ -44,7 +44,8 @@ static void starved_housekeeping(struct topology *t, const struct plan *plan, st
 		cpuset_minus(&rest, &rt);
 	}
 	if (cpuset_empty(&rest))
-		finding(f, FINDING_NOTE, "real-time threads may run on every housekeeping CPU: one that never sleeps stops ssh, the "
+		finding(f, FINDING_NOTE,
+			"real-time threads may run on every housekeeping CPU: one that never sleeps stops ssh, the "
 			"kernel's own threads and this machine; leave a CPU out, or isolate some (isolcpus=, cpuset partitions)");
 }
 
@@ -55,8 +56,10 @@ static void real_time_limit(const struct plan *plan, struct findings *f)
 
 	real_time_cpus(plan, &any);
 	if (any && getrlimit(RLIMIT_RTTIME, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		finding(f, FINDING_NOTE, "RLIMIT_RTTIME is %llu us: a real-time thread that runs so long without sleeping gets "
-			"SIGXCPU, then SIGKILL (setrlimit(2)); LimitRTTIME=infinity lifts it", (unsigned long long)limit.rlim_cur);
+		finding(f, FINDING_NOTE,
+			"RLIMIT_RTTIME is %llu us: a real-time thread that runs so long without sleeping gets "
+			"SIGXCPU, then SIGKILL (setrlimit(2)); LimitRTTIME=infinity lifts it",
+			(unsigned long long)limit.rlim_cur);
 }
 
 /*
@@ -72,14 +75,17 @@ static void throttled(struct topology *t, const struct plan *plan, struct findin
 
 	real_time_cpus(plan, &any);
 	for (uint32_t i = 0; i < plan->n_sockets; i++)
-		if (plan->socket[i].given >> SOCKET_BusyPollSec & 1 && plan->socket[i].value[SOCKET_BusyPollSec] > longest)
+		if (plan->socket[i].given >> SOCKET_BusyPollSec & 1 &&
+		    plan->socket[i].value[SOCKET_BusyPollSec] > longest)
 			longest = plan->socket[i].value[SOCKET_BusyPollSec];
 	if (!any || longest < SPINS)
 		return;
 	runtime = sysfs_int(t, "proc/sys/kernel/sched_rt_runtime_us");
 	if (runtime >= 0 && runtime < sysfs_int(t, "proc/sys/kernel/sched_rt_period_us"))
-		finding(f, FINDING_NOTE, "real-time threads that busy-poll without sleeping stand still for 5 %% of each second "
-			"(kernel.sched_rt_runtime_us is %d); llrun --check has the cure", runtime);
+		finding(f, FINDING_NOTE,
+			"real-time threads that busy-poll without sleeping stand still for 5 %% of each second "
+			"(kernel.sched_rt_runtime_us is %d); llrun --check has the cure",
+			runtime);
 }
 
 /* Isolated CPUs are not balanced: ordinary threads that share them all stay on one (measured: 4 threads, one CPU). */
@@ -97,7 +103,8 @@ static void unbalanced(struct topology *t, const struct plan *plan, struct findi
 		topology_isolated(t, &isolated);
 		cpuset_and(&some, &isolated);
 		if (cpuset_count(&some) > 1)
-			finding(f, FINDING_NOTE, "threads under SCHED_OTHER share the isolated CPUs %s: the kernel does not balance "
+			finding(f, FINDING_NOTE,
+				"threads under SCHED_OTHER share the isolated CPUs %s: the kernel does not balance "
 				"there, all may stay on one; CPUPlacement=spread gives each a CPU of its own",
 				cpuset_format(&some, list, sizeof list));
 	}
@@ -112,7 +119,8 @@ static void shared_cpu(const struct plan *plan, struct findings *f)
 			if (!real_time(a) || !real_time(b) || !placed(a) || !placed(b) || a->priority == b->priority ||
 			    a->n_cpus != 1 || !cpuset_equal(&a->set, &b->set))
 				continue;
-			finding(f, FINDING_NOTE, "CPU %d is given to real-time threads of priority %d and %d: the lower one runs only "
+			finding(f, FINDING_NOTE,
+				"CPU %d is given to real-time threads of priority %d and %d: the lower one runs only "
 				"while the higher one sleeps, and one that spins for the other hangs for ever",
 				cpuset_next(&a->set, 0), a->priority, b->priority);
 			return;
@@ -137,8 +145,10 @@ static void busy_siblings(struct topology *t, const struct plan *plan, struct fi
 	topology_isolated(t, &isolated);
 	cpuset_minus(&siblings, &isolated);
 	if (!cpuset_empty(&siblings))
-		finding(f, FINDING_NOTE, "CPUs %s are hardware threads of the same cores as the real-time ones, and left to others, who "
-			"will slow them; isolate them too, or switch them off", cpuset_format(&siblings, list, sizeof list));
+		finding(f, FINDING_NOTE,
+			"CPUs %s are hardware threads of the same cores as the real-time ones, and left to others, who "
+			"will slow them; isolate them too, or switch them off",
+			cpuset_format(&siblings, list, sizeof list));
 }
 
 /*
@@ -160,30 +170,36 @@ static void overruled_options(const struct policy *p, struct findings *f)
 
 			if (!own || !own->at.line)
 				continue;
-			finding(f, FINDING_NOTE, "%s is for the threads that no rule names: %s has its own %s=%s (%s:%u); "
+			finding(f, FINDING_NOTE,
+				"%s is for the threads that no rule names: %s has its own %s=%s (%s:%u); "
 				"--no-policy leaves that file out",
-				option->at.file, s->title, key_table[keys[k]].name, own->text, own->at.file, own->at.line);
+				option->at.file, s->title, key_table[keys[k]].name, own->text, own->at.file,
+				own->at.line);
 			break;
 		}
 	}
 }
 
 /* Who comes from taskset expects what a shell starts to be placed like the shell. */
-static void children_of_a_shell(const struct policy *p, const struct target *target, const struct plan *plan, struct findings *f)
+static void children_of_a_shell(const struct policy *p, const struct target *target, const struct plan *plan,
+				struct findings *f)
 {
 	static const char *const shells[] = {"sh", "dash", "bash", "zsh", "ksh", "busybox", "mksh"};
 
 	const struct rule *r = &plan->rule[0];
 	bool differs = (r->has & HAS_CPUS && !cpuset_equal(&r->set, &plan->launch.set)) ||
-		       (r->has & HAS_SCHED && (r->policy != plan->launch.policy || r->priority != plan->launch.priority));
+		       (r->has & HAS_SCHED &&
+			(r->policy != plan->launch.policy || r->priority != plan->launch.priority));
 
 	/* Without the shim nobody takes anything back. */
 	if (p->process.value[K_Children].items || p->process.value[K_Program].items || !differs || target->no_shim)
 		return;
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
 		if (strcmp(target->executable_base, shells[i]) == 0)
-			finding(f, FINDING_NOTE, "%s is run by a shell: the programs that it starts get back the launch-time CPUs and scheduling, "
-				"unless it execs them; Children=all covers them, Program=NAME the one that is meant", target->base);
+			finding(f, FINDING_NOTE,
+				"%s is run by a shell: the programs that it starts get back the launch-time CPUs and scheduling, "
+				"unless it execs them; Children=all covers them, Program=NAME the one that is meant",
+				target->base);
 }
 
 /* Nice values only go up without a right: a thread made by one with a higher value cannot come back down. */
@@ -199,16 +215,20 @@ static void stuck_nice(const struct policy *p, const struct plan *plan, struct f
 		lowest = plan->rule[i].nice < lowest ? plan->rule[i].nice : lowest;
 	}
 	getrlimit(RLIMIT_NICE, &limit);
-	if (plan->n_rules > 1 && lowest < highest && (rlim_t)(20 - lowest) > limit.rlim_cur && !capability_after_exec(CAP_SYS_NICE))
-		finding(f, FINDING_NOTE, "threads with Nice=%d that one with Nice=%d creates keep that: going down needs LimitNICE=%d "
-			"or CAP_SYS_NICE", lowest, highest, lowest);
-	if (highest > plan->launch.nice && p->process.value[K_Children].items && plan->children != CHILDREN_ALL && (rlim_t)(20 - plan->launch.nice) > limit.rlim_cur &&
+	if (plan->n_rules > 1 && lowest < highest && (rlim_t)(20 - lowest) > limit.rlim_cur &&
 	    !capability_after_exec(CAP_SYS_NICE))
-		finding(f, FINDING_NOTE, "children keep Nice=%d: going back to %d needs LimitNICE=%d or CAP_SYS_NICE", highest,
-			plan->launch.nice, plan->launch.nice);
+		finding(f, FINDING_NOTE,
+			"threads with Nice=%d that one with Nice=%d creates keep that: going down needs LimitNICE=%d "
+			"or CAP_SYS_NICE",
+			lowest, highest, lowest);
+	if (highest > plan->launch.nice && p->process.value[K_Children].items && plan->children != CHILDREN_ALL &&
+	    (rlim_t)(20 - plan->launch.nice) > limit.rlim_cur && !capability_after_exec(CAP_SYS_NICE))
+		finding(f, FINDING_NOTE, "children keep Nice=%d: going back to %d needs LimitNICE=%d or CAP_SYS_NICE",
+			highest, plan->launch.nice, plan->launch.nice);
 }
 
-void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, struct findings *f)
+void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan,
+	   struct findings *f)
 {
 	for (const struct message *m = p->warnings; m; m = m->next)
 		finding(f, FINDING_NOTE, "%s", m->text);

@@ -46,7 +46,8 @@ static bool has_cpusets(const struct topology *t, const char *mount)
 {
 	char controllers[256];
 
-	return sysfs_text(t, controllers, sizeof(controllers), "%s/cgroup.controllers", mount) && strstr(controllers, "cpuset");
+	return sysfs_text(t, controllers, sizeof(controllers), "%s/cgroup.controllers", mount) &&
+	       strstr(controllers, "cpuset");
 }
 
 /* All isolated CPUs of the machine, usable or not.  Read when first asked for: most starts never ask. */

@@ -33,21 +33,27 @@ const char *findings_text(const struct findings *f, int *worst);
 
 /* options.c: the command line, from options.def. */
 struct options {
-	const char *policy;   /* -p, or NULL */
+	const char *policy; /* -p, or NULL */
 	bool no_policy, explain, any_setting;
-	struct assignment { const char *option, *text; struct assignment *next; } *assignments; /* in order */
-	const char *status;   /* --status: a pid or a program's name */
-	long watch;           /* --watch: seconds, or 0 */
+	struct assignment {
+		const char *option, *text;
+		struct assignment *next;
+	} * assignments;    /* in order */
+	const char *status; /* --status: a pid or a program's name */
+	long watch;         /* --watch: seconds, or 0 */
 	bool check, json;
 	struct ab_options {
 		const char *arms, *each, *load, *load_policy, *ready, *noise, *samples, *disturbed, *plot, *json;
-		struct words { const char *text; struct words *next; } *metrics, *higher; /* in order */
+		struct words {
+			const char *text;
+			struct words *next;
+		} * metrics, *higher;        /* in order */
 		int64_t runs, seed, timeout; /* -1: not given */
 		bool report;
 		const char *given; /* one of them that was given, or NULL */
 	} ab;
-	int show;             /* 0, or what to print and end: 'h', 'V', 'k' */
-	char **program;       /* program and its arguments; program[0] may be NULL */
+	int show;       /* 0, or what to print and end: 'h', 'V', 'k' */
+	char **program; /* program and its arguments; program[0] may be NULL */
 };
 bool options_read(struct options *o, int argc, char **argv); /* false: said why, exit 125 */
 void options_help(void);
@@ -60,14 +66,14 @@ bool load_policy(struct policy *p, const char *name, const char *program_base, b
  * Cheap parts are read by topology_read; the rest when a word asks for it.
  */
 struct topology {
-	const char *root;          /* "" or $LLRUN_SYSROOT */
+	const char *root; /* "" or $LLRUN_SYSROOT */
 	struct cpuset present, online;
-	struct cpuset allowed;     /* what the cpuset lets this process use (cpuset(7)); the inherited mask is no limit */
-	struct cpuset usable;      /* online and allowed */
-	struct cpuset isolated;    /* boot isolation and isolated cpuset partitions; all of the machine's, usable or not */
-	bool isolated_known;       /* isolated has been read */
-	const char *cpuset_path;   /* this process's cpuset, for messages; NULL unknown */
-	struct message *notes;     /* what a word could not tell: "near:eth0: the kernel does not know ..." */
+	struct cpuset allowed;  /* what the cpuset lets this process use (cpuset(7)); the inherited mask is no limit */
+	struct cpuset usable;   /* online and allowed */
+	struct cpuset isolated; /* boot isolation and isolated cpuset partitions; all of the machine's, usable or not */
+	bool isolated_known;    /* isolated has been read */
+	const char *cpuset_path; /* this process's cpuset, for messages; NULL unknown */
+	struct message *notes;   /* what a word could not tell: "near:eth0: the kernel does not know ..." */
 };
 bool topology_read(struct topology *t, const char **why);
 expr_ask topology_ask; /* context: struct topology */
@@ -84,15 +90,16 @@ bool topology_nodes(struct topology *t, const char *text, struct cpuset *out, co
  * target.c: looks at the program before exec.  The only user of libelf.
  */
 struct target {
-	const char *path;       /* what execve gets: found on PATH as execvp does */
-	const char *base;       /* base name of path */
-	const char *executable; /* the ELF file that runs in the end: path, or the interpreter at the end of its #! lines */
+	const char *path; /* what execve gets: found on PATH as execvp does */
+	const char *base; /* base name of path */
+	const char *
+		executable; /* the ELF file that runs in the end: path, or the interpreter at the end of its #! lines */
 	const char *executable_base;
 	bool script;
-	const char *no_shim;    /* why no shim can be loaded into it, "is statically linked", or NULL */
+	const char *no_shim;      /* why no shim can be loaded into it, "is statically linked", or NULL */
 	const char *no_shim_cure; /* what would help, or NULL */
-	bool go;                /* Go: its sockets are raw system calls */
-	const char *sanitizer;  /* soname that must stand before the shim in LD_PRELOAD, or NULL */
+	bool go;                  /* Go: its sockets are raw system calls */
+	const char *sanitizer;    /* soname that must stand before the shim in LD_PRELOAD, or NULL */
 };
 /* Finds the program.  0, or EXIT_NOT_FOUND / EXIT_NOT_EXECUTABLE with the cause said. */
 int target_find(struct target *t, const char *program);
@@ -102,14 +109,17 @@ void target_inspect(struct target *t, const char *shim);
 size_t target_functions(const struct target *t, const char *name, uint64_t *offsets, size_t max, bool *stripped);
 
 /* resolve.c: policy + topology + target -> plan; what cannot be goes to the findings, and is left out of the plan. */
-void resolve(const struct policy *p, struct topology *t, const struct target *target, struct plan *plan, struct findings *f);
+void resolve(const struct policy *p, struct topology *t, const struct target *target, struct plan *plan,
+	     struct findings *f);
 /* Does the policy cover the program that is started, or only others (Program=)? */
 bool covers(const struct policy *p, const struct target *target);
 /* What the plan needs the shim for, as the user wrote it ("MemoryLock=all (file:3), [Thread main] (file:7)"); NULL: nothing. */
-const char *needs_shim(const struct policy *p, bool sockets_only, int *severity); /* severity: the strictest OnError= among them */
+const char *needs_shim(const struct policy *p, bool sockets_only,
+		       int *severity); /* severity: the strictest OnError= among them */
 
 /* hints.c: what will hurt, though it can be done. */
-void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, struct findings *f);
+void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan,
+	   struct findings *f);
 
 /* permission.c: may the program do what the plan leaves to the shim?  Found by trying; what it may not is left out. */
 void permission_check(const struct policy *p, struct plan *plan, struct findings *f);
@@ -118,7 +128,7 @@ const char *permission_sched_cause(int priority);
 bool capability_after_exec(unsigned capability);
 
 /* apply.c: all that execve keeps, done to this process. */
-void apply_record_launch(struct plan *plan); /* before anything else */
+void apply_record_launch(struct plan *plan);                   /* before anything else */
 void apply_limits(const struct policy *p, struct findings *f); /* before permission_check: they are its measure */
 void apply(const struct policy *p, struct topology *t, struct plan *plan, bool covered, struct findings *f);
 
@@ -128,10 +138,11 @@ const char *shipped_directory(void);
 /* The value of LD_PRELOAD with our shim in front; notes in the plan how a reset child undoes it. */
 void environment_preload(struct plan *plan, const char *shim, const char *sanitizer, const char **value);
 void environment_set(const char *preload, const char *encoded); /* NULL preload: as it was; NULL encoded: no plan */
-void environment_keep_heap(void); /* HeapRelease=no */
+void environment_keep_heap(void);                               /* HeapRelease=no */
 
 /* explain.c: --explain and --keys, on stdout. */
-void explain(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan, const char *shim);
+void explain(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan,
+	     const char *shim);
 void explain_keys(void);
 
 /*
@@ -146,8 +157,8 @@ int status(const char *subject, const struct plan *wanted, long watch, bool as_j
  * permission_check had to say.  Reads only; takes a second.
  */
 enum { CHECK_FIT, CHECK_UNFIT };
-int check(const struct policy *policy, struct topology *t, const struct plan *plan, const struct target *target, const struct findings *findings,
-	  bool as_json);
+int check(const struct policy *policy, struct topology *t, const struct plan *plan, const struct target *target,
+	  const struct findings *findings, bool as_json);
 
 /* ab/: --ab and --ab-report.  The exit status. */
 int ab(const struct options *o);

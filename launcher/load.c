@@ -25,7 +25,8 @@ static bool trusted(const char *path, const struct stat *st)
 	if (geteuid() != 0)
 		return true;
 	if (!trusted_owner(st->st_uid)) {
-		say("%s belongs to user %u, who could have root run anything: chown root it", path, (unsigned)st->st_uid);
+		say("%s belongs to user %u, who could have root run anything: chown root it", path,
+		    (unsigned)st->st_uid);
 		return false;
 	}
 	/* a group of the owner's own (umask 002 on Debian) is the owner */

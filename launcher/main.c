@@ -49,13 +49,16 @@ static const char *usable_shim(void)
 	reason = shim ? target.no_shim : "needs libllrun.so, which is neither beside llrun nor in ../lib/llrun";
 	list = reason ? needs_shim(&policy, false, &severity) : NULL;
 	if (reason && list)
-		finding(&findings, severity, "%s %s, so these would not be applied: %s%s%s", target.executable, reason, list,
-			target.no_shim_cure && shim ? "; " : "", target.no_shim_cure && shim ? target.no_shim_cure : "");
+		finding(&findings, severity, "%s %s, so these would not be applied: %s%s%s", target.executable, reason,
+			list, target.no_shim_cure && shim ? "; " : "",
+			target.no_shim_cure && shim ? target.no_shim_cure : "");
 	if (!reason && target.go) {
 		list = needs_shim(&policy, true, &severity);
 		if (list)
-			finding(&findings, severity, "%s is a Go program, whose sockets are raw system calls that no shim sees, so these "
-				"would not be applied: %s", target.executable, list);
+			finding(&findings, severity,
+				"%s is a Go program, whose sockets are raw system calls that no shim sees, so these "
+				"would not be applied: %s",
+				target.executable, list);
 	}
 	return reason ? NULL : shim;
 }
@@ -108,7 +111,8 @@ static int show_status(const struct options *o)
 	pid = observe_find(o->status, &why);
 	executable = pid ? observe_executable(pid) : NULL;
 	if (!executable) {
-		say("%s", pid ? memory_printf("/proc/%d/exe: %s; run as root or as its user", (int)pid, strerror(errno)) : why);
+		say("%s", pid ? memory_printf("/proc/%d/exe: %s; run as root or as its user", (int)pid, strerror(errno))
+			      : why);
 		return STATUS_CANNOT_TELL;
 	}
 	target.path = target.executable = executable;
@@ -189,7 +193,8 @@ int main(int argc, char **argv)
 	resolve(&policy, &topology, &target, &plan, &findings);
 	covered = covers(&policy, &target);
 	if (!covered)
-		finding(&findings, FINDING_NOTE, "Program= does not name %s: only what it starts can be covered", target.base);
+		finding(&findings, FINDING_NOTE, "Program= does not name %s: only what it starts can be covered",
+			target.base);
 	if (!shim) { /* told above what will not be done; whether it might be is no question any more */
 		plan.lock = LOCK_NO;
 		plan.n_sockets = 0;
@@ -209,7 +214,8 @@ int main(int argc, char **argv)
 		environment_preload(&plan, shim, target.sanitizer, &preload);
 	encoded[0] = 'w';
 	if (shim && !plan_encode(&plan, encoded + 1, sizeof encoded - 1))
-		finding(&findings, ON_ERROR_FAIL, "the plan is too long for the environment (128 KiB): fewer sections or CPUs");
+		finding(&findings, ON_ERROR_FAIL,
+			"the plan is too long for the environment (128 KiB): fewer sections or CPUs");
 	findings_print(&findings);
 	if (findings.fatal)
 		return EXIT_LLRUN;

@@ -62,7 +62,8 @@ static char *field(const char *text, const char *name)
 /* Behind a refusal: all of it goes by the rights of ptrace(2), PTRACE_MODE_ATTACH or _READ. */
 static const char *advice(void)
 {
-	return geteuid() ? "; run as root or as its user (and see kernel.yama.ptrace_scope)" : "; it may not be traced from here";
+	return geteuid() ? "; run as root or as its user (and see kernel.yama.ptrace_scope)"
+			 : "; it may not be traced from here";
 }
 
 static bool is_number(const char *text)
@@ -81,7 +82,8 @@ const char *observe_executable(pid_t pid)
 /* Its name in the kernel, its executable's base name, or the base name of argv[0]: any of them is how users call it. */
 static bool is_called(pid_t pid, const char *name)
 {
-	const char *comm = slurp("/proc/%d/comm", (int)pid), *exe = observe_executable(pid), *argv = slurp("/proc/%d/cmdline", (int)pid);
+	const char *comm = slurp("/proc/%d/comm", (int)pid), *exe = observe_executable(pid),
+		   *argv = slurp("/proc/%d/cmdline", (int)pid);
 	const char *called[3] = {comm ? memory_copy(comm, strcspn(comm, "\n")) : "", exe ? exe : "", argv ? argv : ""};
 
 	for (int i = 0; i < 3; i++) {
@@ -120,8 +122,8 @@ pid_t observe_find(const char *pid_or_name, const char **why)
 		closedir(proc);
 	if (n == 1)
 		return found;
-	*why = n ? memory_printf("several processes are called '%s': %s; give one number", pid_or_name, list) :
-		   memory_printf("no process is called '%s'", pid_or_name);
+	*why = n ? memory_printf("several processes are called '%s': %s; give one number", pid_or_name, list)
+		 : memory_printf("no process is called '%s'", pid_or_name);
 	return 0;
 }
 
@@ -138,8 +140,10 @@ static long long stat_field(const char *stat, int number)
 
 static struct thread_state *read_thread(pid_t pid, pid_t tid)
 {
-	char *status = slurp("/proc/%d/task/%d/status", (int)pid, (int)tid), *stat = slurp("/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	char *schedstat = slurp("/proc/%d/task/%d/schedstat", (int)pid, (int)tid), *sched = slurp("/proc/%d/task/%d/sched", (int)pid, (int)tid);
+	char *status = slurp("/proc/%d/task/%d/status", (int)pid, (int)tid),
+	     *stat = slurp("/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	char *schedstat = slurp("/proc/%d/task/%d/schedstat", (int)pid, (int)tid),
+	     *sched = slurp("/proc/%d/task/%d/sched", (int)pid, (int)tid);
 	struct thread_state *t;
 	const char *list;
 
@@ -206,8 +210,10 @@ static uintptr_t find_ledger(pid_t pid, size_t *size, const char **why)
 	while (!found && fgets(line, sizeof line, maps))
 		found = strstr(line, "memfd:" LEDGER_NAME) && sscanf(line, "%lx-%lx", &from, &to) == 2;
 	if (!found)
-		*why = errno ? memory_printf("/proc/%d/maps: %s%s", (int)pid, strerror(errno), advice()) :
-			       memory_printf("process %d was not started by llrun, or not covered (-p POLICY judges it all the same)", (int)pid);
+		*why = errno ? memory_printf("/proc/%d/maps: %s%s", (int)pid, strerror(errno), advice())
+			     : memory_printf(
+				       "process %d was not started by llrun, or not covered (-p POLICY judges it all the same)",
+				       (int)pid);
 	fclose(maps);
 	*size = to - from;
 	return found ? from : 0;
@@ -255,7 +261,8 @@ static void read_socket(int fd, int number, struct socket_state **list)
 	s->listening = listening;
 	for (int i = 0; i < N_SOCKET_OPTIONS; i++) {
 		size = sizeof s->value[i];
-		s->readable[i] = getsockopt(fd, socket_options[i].level, socket_options[i].option, &s->value[i], &size) == 0;
+		s->readable[i] = getsockopt(fd, socket_options[i].level, socket_options[i].option, &s->value[i],
+					    &size) == 0;
 	}
 	size = sizeof s->napi;
 	getsockopt(fd, SOL_SOCKET, SO_INCOMING_NAPI_ID, &s->napi, &size);
@@ -389,7 +396,8 @@ struct cpuset observe_cpuset(pid_t pid, bool *known)
 			path = "";
 		list = slurp("/sys/fs/cgroup/cpuset%s/cpuset.effective_cpus", path); /* v1 */
 		for (const char *up = path; !list; up = memory_copy(up, (size_t)(strrchr(up, '/') - up))) {
-			list = slurp("/sys/fs/cgroup%s/cpuset.cpus.effective", up); /* v2; the nearest that has the controller */
+			list = slurp("/sys/fs/cgroup%s/cpuset.cpus.effective",
+				     up); /* v2; the nearest that has the controller */
 			if (!*up)
 				break;
 		}

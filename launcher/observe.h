@@ -9,7 +9,7 @@ struct thread_state {
 	pid_t tid;
 	char name[32];
 	struct cpuset cpus;
-	int on_cpu;             /* where it runs or ran last */
+	int on_cpu; /* where it runs or ran last */
 	int policy, priority, nice;
 	long long involuntary, migrations, wait_ns, faults; /* since its start; -1: this kernel does not tell */
 	struct thread_state *next;
@@ -20,7 +20,7 @@ struct socket_state {
 	bool listening;
 	int value[N_SOCKET_OPTIONS];
 	bool readable[N_SOCKET_OPTIONS]; /* SO_BUSY_POLL_BUDGET can be set but not read */
-	unsigned napi; /* SO_INCOMING_NAPI_ID; 0: nothing to busy-poll */
+	unsigned napi;                   /* SO_INCOMING_NAPI_ID; 0: nothing to busy-poll */
 	struct socket_state *next;
 };
 
@@ -48,9 +48,9 @@ bool observe_files(pid_t pid, struct socket_state **sockets, struct epoll_state 
 struct child_state *observe_children(pid_t pid);
 /* A field of /proc/PID/status in its own unit, or -1. */
 long long observe_status(pid_t pid, const char *field);
-bool observe_holds_latency(pid_t pid, bool *known); /* an fd on /dev/cpu_dma_latency */
-const char *observe_numa_policy(pid_t pid); /* "default", "bind:0"; NULL: cannot tell */
+bool observe_holds_latency(pid_t pid, bool *known);   /* an fd on /dev/cpu_dma_latency */
+const char *observe_numa_policy(pid_t pid);           /* "default", "bind:0"; NULL: cannot tell */
 struct cpuset observe_cpuset(pid_t pid, bool *known); /* what its cpuset allows */
-const char *observe_executable(pid_t pid); /* NULL: may not be read */
+const char *observe_executable(pid_t pid);            /* NULL: may not be read */
 
 #endif

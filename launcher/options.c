@@ -28,7 +28,8 @@ static void add(struct options *o, const char *option, const char *text)
 /* The row's assignments with %s replaced; each is one of its own. */
 static void add_all(struct options *o, int row, const char *argument)
 {
-	const char *option = table[row].letter ? memory_printf("-%c", table[row].letter) : memory_printf("--%s", table[row].name);
+	const char *option = table[row].letter ? memory_printf("-%c", table[row].letter)
+					       : memory_printf("--%s", table[row].name);
 	const char *p = table[row].assignments;
 
 	o->any_setting = true;
@@ -56,12 +57,20 @@ static void add_word(struct words **end, const char *text)
 /* The options of --ab that only have to be kept.  False: it is none of them, or *ok is false and why has been said. */
 static bool handle_ab(struct ab_options *a, const char *name, const char *argument, bool *ok)
 {
-	const struct { const char *name, **to; } texts[] = {
-		{"ab", &a->arms}, {"ab-each", &a->each}, {"load", &a->load}, {"load-policy", &a->load_policy},
-		{"ready", &a->ready}, {"noise", &a->noise}, {"samples", &a->samples}, {"disturbed", &a->disturbed}, {"plot", &a->plot},
+	const struct {
+		const char *name, **to;
+	} texts[] = {
+		{"ab", &a->arms},     {"ab-each", &a->each}, {"load", &a->load},       {"load-policy", &a->load_policy},
+		{"ready", &a->ready}, {"noise", &a->noise},  {"samples", &a->samples}, {"disturbed", &a->disturbed},
+		{"plot", &a->plot},
 	};
-	const struct { const char *name; int64_t *to, least; } numbers[] = {
-		{"runs", &a->runs, 1}, {"seed", &a->seed, 0}, {"timeout", &a->timeout, 1},
+	const struct {
+		const char *name;
+		int64_t *to, least;
+	} numbers[] = {
+		{"runs", &a->runs, 1},
+		{"seed", &a->seed, 0},
+		{"timeout", &a->timeout, 1},
 	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -75,7 +84,8 @@ static bool handle_ab(struct ab_options *a, const char *name, const char *argume
 			a->given = name;
 			*ok = read_number(argument, numbers[i].least, 1000000000, numbers[i].to);
 			if (!*ok)
-				say("--%s=%s: expected a number from %d to 1000000000", name, argument, (int)numbers[i].least);
+				say("--%s=%s: expected a number from %d to 1000000000", name, argument,
+				    (int)numbers[i].least);
 			return *ok;
 		}
 	if (strcmp(name, "metric") == 0)
@@ -195,9 +205,9 @@ void options_help(void)
 	for (int i = 0; i < N_OPTIONS; i++) {
 		char left[48];
 
-		snprintf(left, sizeof left, "%c%c%s --%s%s%s", table[i].letter ? '-' : ' ', table[i].letter ? table[i].letter : ' ',
-			 table[i].letter ? "," : " ", table[i].name, table[i].argument ? " " : "",
-			 table[i].argument ? table[i].argument : "");
+		snprintf(left, sizeof left, "%c%c%s --%s%s%s", table[i].letter ? '-' : ' ',
+			 table[i].letter ? table[i].letter : ' ', table[i].letter ? "," : " ", table[i].name,
+			 table[i].argument ? " " : "", table[i].argument ? table[i].argument : "");
 		printf("  %-32s %s\n", left, table[i].help);
 	}
 	puts("\nExit status: 125 llrun itself failed, 126 the program cannot be executed, 127 it was not found; else its own.\n"

@@ -89,7 +89,8 @@ static bool in_user_namespace(void)
 	char *map = first_line("/proc/self/uid_map");
 	unsigned inside, outside, count;
 
-	return map && sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && (inside || outside || count != UINT32_MAX);
+	return map && sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 &&
+	       (inside || outside || count != UINT32_MAX);
 }
 
 const char *permission_sched_cause(int priority)
@@ -100,17 +101,21 @@ const char *permission_sched_cause(int priority)
 
 	getrlimit(RLIMIT_RTPRIO, &limit);
 	if (group)
-		return memory_printf("the control group has no real-time budget: %s is 0, which holds for root too; write 950000 "
-				     "there (to its parents first), or start from the root group", group);
+		return memory_printf(
+			"the control group has no real-time budget: %s is 0, which holds for root too; write 950000 "
+			"there (to its parents first), or start from the root group",
+			group);
 	if (!capability_after_exec(CAP_SYS_NICE) && limit.rlim_cur < (rlim_t)priority)
-		return memory_printf("RLIMIT_RTPRIO is %llu and CAP_SYS_NICE is missing; give LimitRTPRIO=%d (systemd), `%s - rtprio "
-				     "%d` (limits.conf), or AmbientCapabilities=CAP_SYS_NICE", (unsigned long long)limit.rlim_cur,
-				     priority, "USER", priority);
+		return memory_printf(
+			"RLIMIT_RTPRIO is %llu and CAP_SYS_NICE is missing; give LimitRTPRIO=%d (systemd), `%s - rtprio "
+			"%d` (limits.conf), or AmbientCapabilities=CAP_SYS_NICE",
+			(unsigned long long)limit.rlim_cur, priority, "USER", priority);
 	if (seccomp && atoi(seccomp) != 0)
 		return "a seccomp filter forbids it; in a unit: RestrictRealtime=no, and @resources in SystemCallFilter=";
-	cause = in_user_namespace() ? "this user namespace (a container) has no such right outside itself; give the container "
-				      "CAP_SYS_NICE and --ulimit rtprio, or start llrun on the host" :
-				      "the kernel refuses it without a cause that llrun knows (a security module?)";
+	cause = in_user_namespace()
+			? "this user namespace (a container) has no such right outside itself; give the container "
+			  "CAP_SYS_NICE and --ulimit rtprio, or start llrun on the host"
+			: "the kernel refuses it without a cause that llrun knows (a security module?)";
 	return cause;
 }
 
@@ -129,7 +134,9 @@ static const char *where(const struct policy *p, const struct section *s, enum k
 {
 	const struct item *i = policy_value(p, s, key)->items;
 
-	return !i ? "" : i->at.line ? memory_printf("%s:%u: ", i->at.file, i->at.line) : memory_printf("%s: ", i->at.file);
+	return !i           ? ""
+	       : i->at.line ? memory_printf("%s:%u: ", i->at.file, i->at.line)
+			    : memory_printf("%s: ", i->at.file);
 }
 
 static int try_sched(int policy, int priority)
@@ -188,9 +195,9 @@ static void check_sched(const struct policy *p, struct plan *plan, struct findin
 	}
 	if (!worst_error)
 		return;
-	finding(f, severity, "%sSCHED_%s with priority %d: %s", where(p, section_of(p, worst_rule), K_CPUSchedulingPolicy),
-		worst.policy == SCHED_FIFO ? "FIFO" : "RR", worst.priority,
-		worst_error == EPERM ? permission_sched_cause(worst.priority) : strerror(worst_error));
+	finding(f, severity, "%sSCHED_%s with priority %d: %s",
+		where(p, section_of(p, worst_rule), K_CPUSchedulingPolicy), worst.policy == SCHED_FIFO ? "FIFO" : "RR",
+		worst.priority, worst_error == EPERM ? permission_sched_cause(worst.priority) : strerror(worst_error));
 	/* Nothing left that is not so already: where a filter forbids the call, the shim would be refused that as well. */
 	for (uint32_t i = 0; i < plan->n_rules; i++)
 		if (plan->rule[i].policy != plan->launch.policy || plan->rule[i].priority != plan->launch.priority)
@@ -210,10 +217,13 @@ static void check_nice(const struct policy *p, struct plan *plan, struct finding
 	for (uint32_t i = 0; i < plan->n_rules; i++) {
 		struct rule *rule = &plan->rule[i];
 
-		if (!(rule->has & HAS_NICE) || rule->nice >= plan->launch.nice || (rlim_t)(20 - rule->nice) <= limit.rlim_cur)
+		if (!(rule->has & HAS_NICE) || rule->nice >= plan->launch.nice ||
+		    (rlim_t)(20 - rule->nice) <= limit.rlim_cur)
 			continue;
-		finding(f, rule->on_error, "%sNice=%d: RLIMIT_NICE is %llu and CAP_SYS_NICE is missing; give LimitNICE=%d (systemd) or "
-			"AmbientCapabilities=CAP_SYS_NICE", where(p, section_of(p, i), K_Nice), rule->nice, (unsigned long long)limit.rlim_cur, rule->nice);
+		finding(f, rule->on_error,
+			"%sNice=%d: RLIMIT_NICE is %llu and CAP_SYS_NICE is missing; give LimitNICE=%d (systemd) or "
+			"AmbientCapabilities=CAP_SYS_NICE",
+			where(p, section_of(p, i), K_Nice), rule->nice, (unsigned long long)limit.rlim_cur, rule->nice);
 		rule->nice = plan->launch.nice;
 	}
 }
@@ -230,16 +240,20 @@ static void check_lock(const struct policy *p, struct plan *plan, struct finding
 		/* A program that gives up root loses the capability, and then the limit counts: nginx's workers died of ENOMEM. */
 		struct rlimit infinite = {RLIM_INFINITY, RLIM_INFINITY};
 
-		if (!p->process.value[K_LimitMEMLOCK].items && plan->lock != LOCK_CURRENT && setrlimit(RLIMIT_MEMLOCK, &infinite) != 0)
-			finding(f, FINDING_NOTE, "RLIMIT_MEMLOCK is %llu bytes and could not be raised: should the program give up root, "
+		if (!p->process.value[K_LimitMEMLOCK].items && plan->lock != LOCK_CURRENT &&
+		    setrlimit(RLIMIT_MEMLOCK, &infinite) != 0)
+			finding(f, FINDING_NOTE,
+				"RLIMIT_MEMLOCK is %llu bytes and could not be raised: should the program give up root, "
 				"its later mmap and pthread_create would fail; give LimitMEMLOCK=infinity (systemd)",
 				(unsigned long long)limit.rlim_cur);
 		return;
 	}
-	finding(f, plan->on_error, "%sMemoryLock=%s: RLIMIT_MEMLOCK is %llu bytes and CAP_IPC_LOCK is missing; all that the program "
+	finding(f, plan->on_error,
+		"%sMemoryLock=%s: RLIMIT_MEMLOCK is %llu bytes and CAP_IPC_LOCK is missing; all that the program "
 		"maps counts, every thread's stack whole (8M by default), so its later mmap, malloc and pthread_create would fail; "
 		"give LimitMEMLOCK=infinity (systemd), `USER - memlock unlimited` (limits.conf), or "
-		"AmbientCapabilities=CAP_IPC_LOCK", where(p, &p->process, K_MemoryLock), v->items ? v->items->text : "",
+		"AmbientCapabilities=CAP_IPC_LOCK",
+		where(p, &p->process, K_MemoryLock), v->items ? v->items->text : "",
 		(unsigned long long)limit.rlim_cur);
 	plan->lock = LOCK_NO;
 }
@@ -254,8 +268,8 @@ static const char *socket_cause(int option, int error)
 	return strerror(error);
 }
 
-static void try_option(const struct policy *p, const struct section *s, struct socket_rule *rule, int fd, int protocol, int i,
-		       struct findings *f)
+static void try_option(const struct policy *p, const struct section *s, struct socket_rule *rule, int fd, int protocol,
+		       int i, struct findings *f)
 {
 	const struct socket_option *o = &socket_options[i];
 	enum key_id key = (enum key_id)(N_KEYS - N_SOCKET_OPTIONS + i); /* they are the last keys, in the same order */
@@ -265,11 +279,13 @@ static void try_option(const struct policy *p, const struct section *s, struct s
 		return;
 	if (setsockopt(fd, o->level, o->option, &value, sizeof value) != 0)
 		error = errno;
-	else if ((i == SOCKET_BusyPollBudget || (i == SOCKET_PreferBusyPoll && value)) && !capability_after_exec(CAP_NET_ADMIN))
+	else if ((i == SOCKET_BusyPollBudget || (i == SOCKET_PreferBusyPoll && value)) &&
+		 !capability_after_exec(CAP_NET_ADMIN))
 		error = EPERM; /* llrun's own right is gone after exec */
 	if (!error)
 		return;
-	finding(f, rule->on_error, "%s%s=%s: %s", where(p, s, key), o->name, s->value[key].items->text, socket_cause(i, error));
+	finding(f, rule->on_error, "%s%s=%s: %s", where(p, s, key), o->name, s->value[key].items->text,
+		socket_cause(i, error));
 	rule->given &= ~(1u << i);
 }
 
@@ -281,8 +297,9 @@ static void try_epoll(struct socket_rule *rule, struct findings *f)
 	/* Left in the rule: sockets that are read without epoll do busy-poll. */
 	if (fd >= 0 && ioctl(fd, EPOLL_SET_BUSY_POLL, &p) != 0)
 		finding(f, errno == EPERM ? rule->on_error : FINDING_NOTE, "BusyPollSec= on epoll instances: %s",
-			errno == EPERM ? "CAP_NET_ADMIN is missing for a BusyPollBudget= above 64" :
-			"needs Linux 6.9; before it, the sysctl net.core.busy_poll is the only way, for all programs at once");
+			errno == EPERM
+				? "CAP_NET_ADMIN is missing for a BusyPollBudget= above 64"
+				: "needs Linux 6.9; before it, the sysctl net.core.busy_poll is the only way, for all programs at once");
 	if (fd >= 0)
 		close(fd);
 }

@@ -26,7 +26,8 @@ static int parts_given(const struct policy *p)
 
 	for (const struct section *s = &p->process; s; s = s == &p->process ? p->threads : s->next) {
 		parts |= s->value[K_CPUAffinity].items || s->value[K_CPUPlacement].items ? HAS_CPUS : 0;
-		parts |= s->value[K_CPUSchedulingPolicy].items || s->value[K_CPUSchedulingPriority].items ? HAS_SCHED : 0;
+		parts |= s->value[K_CPUSchedulingPolicy].items || s->value[K_CPUSchedulingPriority].items ? HAS_SCHED
+													  : 0;
 		parts |= s->value[K_Nice].items ? HAS_NICE : 0;
 	}
 	return parts;
@@ -52,12 +53,15 @@ static bool cpus_of(const struct policy *p, const struct section *s, const struc
 	if (!cpuset_empty(set))
 		return true;
 	char usable[128];
-	finding(f, on_error(p, s), "%s: CPUAffinity=%s: no CPU of this machine fits (usable: %s); expected at least one, for "
-		"example '%s || online'", at(last->at), last->text, cpuset_format(&t->usable, usable, sizeof usable), last->text);
+	finding(f, on_error(p, s),
+		"%s: CPUAffinity=%s: no CPU of this machine fits (usable: %s); expected at least one, for "
+		"example '%s || online'",
+		at(last->at), last->text, cpuset_format(&t->usable, usable, sizeof usable), last->text);
 	return false;
 }
 
-static void give_cpus(struct topology *t, struct plan *plan, struct rule *rule, const struct cpuset *set, struct findings *f)
+static void give_cpus(struct topology *t, struct plan *plan, struct rule *rule, const struct cpuset *set,
+		      struct findings *f)
 {
 	static uint16_t order[CPUSET_MAX];
 	size_t n = 0;
@@ -66,7 +70,7 @@ static void give_cpus(struct topology *t, struct plan *plan, struct rule *rule, 
 		n = topology_spread_order(t, set, order, CPUSET_MAX);
 	else
 		CPUSET_EACH(cpu, set)
-			order[n++] = (uint16_t)cpu;
+	order[n++] = (uint16_t)cpu;
 	for (size_t i = 0; i < n; i++)
 		if (!plan_add_cpu(plan, rule, order[i])) {
 			finding(f, ON_ERROR_FAIL, "the policy's sections name more than %d CPUs together", PLAN_CPUS);
@@ -78,14 +82,14 @@ static int sched_policy(int64_t word)
 {
 	static const int kernel[] = {
 		[SCHED_WORD_OTHER] = SCHED_OTHER, [SCHED_WORD_BATCH] = SCHED_BATCH, [SCHED_WORD_IDLE] = SCHED_IDLE,
-		[SCHED_WORD_FIFO] = SCHED_FIFO, [SCHED_WORD_RR] = SCHED_RR,
+		[SCHED_WORD_FIFO] = SCHED_FIFO,   [SCHED_WORD_RR] = SCHED_RR,
 	};
 
 	return kernel[word];
 }
 
-static void resolve_rule(const struct policy *p, const struct section *s, int parts, struct topology *t, struct plan *plan,
-			 struct findings *f)
+static void resolve_rule(const struct policy *p, const struct section *s, int parts, struct topology *t,
+			 struct plan *plan, struct findings *f)
 {
 	struct rule *rule = &plan->rule[plan->n_rules++];
 	const struct value *cpus = policy_value(p, s, K_CPUAffinity), *placement = policy_value(p, s, K_CPUPlacement);
@@ -108,8 +112,9 @@ static void resolve_rule(const struct policy *p, const struct section *s, int pa
 	rule->policy = policy->items ? sched_policy(policy->number) : plan->launch.policy;
 	rule->priority = plan->launch.priority;
 	if (policy->items)
-		rule->priority = rule->policy == SCHED_FIFO || rule->policy == SCHED_RR ?
-					 (int)policy_value(p, s, K_CPUSchedulingPriority)->number : 0;
+		rule->priority = rule->policy == SCHED_FIFO || rule->policy == SCHED_RR
+					 ? (int)policy_value(p, s, K_CPUSchedulingPriority)->number
+					 : 0;
 	rule->nice = nice->items ? (int)nice->number : plan->launch.nice;
 }
 
@@ -140,9 +145,11 @@ static void add_start(const struct policy *p, const struct section *section, str
 	size_t n = target_functions(target, s->text, offset, sizeof offset / sizeof *offset, &stripped);
 
 	if (!n)
-		finding(f, on_error(p, section), "%s: start=%s: %s has no function of that name%s", at(section->at), s->text,
-			target->executable, stripped ? " (no symbol table that can be read: is it stripped?)" :
-			"; for the threads of a library use lib=, for those of std::thread a name or index=");
+		finding(f, on_error(p, section), "%s: start=%s: %s has no function of that name%s", at(section->at),
+			s->text, target->executable,
+			stripped
+				? " (no symbol table that can be read: is it stripped?)"
+				: "; for the threads of a library use lib=, for those of std::thread a name or index=");
 	for (size_t i = 0; i < n; i++)
 		add_selector(plan, rule, s, offset[i], offset[i], f);
 }
@@ -163,13 +170,14 @@ static void resolve_socket(const struct policy *p, const struct section *s, stru
 
 	rule->on_error = on_error(p, s);
 	for (const struct selector *e = s->selectors; e; e = e->next)
-		rule->protocols |= e->kind == SELECT_TCP ? SOCKET_RULE_TCP : e->kind == SELECT_UDP ? SOCKET_RULE_UDP :
-				   SOCKET_RULE_TCP | SOCKET_RULE_UDP | SOCKET_RULE_OTHER;
+		rule->protocols |= e->kind == SELECT_TCP   ? SOCKET_RULE_TCP
+				   : e->kind == SELECT_UDP ? SOCKET_RULE_UDP
+							   : SOCKET_RULE_TCP | SOCKET_RULE_UDP | SOCKET_RULE_OTHER;
 #define KEY(...)
-#define SOCKET_KEY(name, ...)                                                  \
-	if (s->value[K_##name].items) {                                        \
-		rule->given |= 1u << SOCKET_##name;                            \
-		rule->value[SOCKET_##name] = (int32_t)s->value[K_##name].number; \
+#define SOCKET_KEY(name, ...)                                                                                          \
+	if (s->value[K_##name].items) {                                                                                \
+		rule->given |= 1u << SOCKET_##name;                                                                    \
+		rule->value[SOCKET_##name] = (int32_t)s->value[K_##name].number;                                       \
 	}
 #include "../policy/keys.def"
 #undef KEY
@@ -248,11 +256,13 @@ static void resolve_spill(struct topology *t, struct plan *plan, struct findings
 	if (!spills)
 		return;
 	topology_housekeeping(t, &set);
-	plan->housekeeping = (struct rule){.has = HAS_CPUS | HAS_SCHED, .placement = PLACE_SHARE, .policy = SCHED_OTHER};
+	plan->housekeeping = (struct rule){
+		.has = HAS_CPUS | HAS_SCHED, .placement = PLACE_SHARE, .policy = SCHED_OTHER};
 	give_cpus(t, plan, &plan->housekeeping, cpuset_empty(&set) ? &t->usable : &set, f);
 }
 
-void resolve(const struct policy *p, struct topology *t, const struct target *target, struct plan *plan, struct findings *f)
+void resolve(const struct policy *p, struct topology *t, const struct target *target, struct plan *plan,
+	     struct findings *f)
 {
 	int parts = parts_given(p);
 	const struct section *process = &p->process;
@@ -286,7 +296,8 @@ const char *needs_shim(const struct policy *p, bool sockets_only, int *severity)
 		if (!v->items || key_table[i].stage != SHIM || (i == K_MemoryLock && v->number == LOCK_NO) ||
 		    i == K_Program || i == K_VisibleCPUs || i == K_CPUPlacement || i == K_CPUOverflow)
 			continue; /* what says nothing of its own where there is no shim */
-		list = memory_printf("%s%s%s=%s (%s)", list, *list ? ", " : "", key_table[i].name, v->items->text, at(v->items->at));
+		list = memory_printf("%s%s%s=%s (%s)", list, *list ? ", " : "", key_table[i].name, v->items->text,
+				     at(v->items->at));
 		if (on_error(p, &p->process) < *severity)
 			*severity = on_error(p, &p->process);
 	}

@@ -60,7 +60,8 @@ static const char *rule_name(const struct plan *plan, uint32_t rule)
 		else if (s->kind == SELECT_MAIN)
 			one = "main";
 		else if (s->kind == SELECT_INDEX)
-			one = memory_printf("index=%llu-%llu", (unsigned long long)s->first, (unsigned long long)s->last);
+			one = memory_printf("index=%llu-%llu", (unsigned long long)s->first,
+					    (unsigned long long)s->last);
 		else if (s->kind == SELECT_START)
 			one = "start=";
 		else if (s->kind == SELECT_LIB)
@@ -91,7 +92,8 @@ static const char *no_hook(const struct thread_state *t)
 }
 
 /* Are the thread's CPUs those of the rule?  Spread: one CPU of the set, and that which the ledger names if there is one. */
-static bool cpus_fit(const struct rule *rule, const struct record *r, const struct thread_state *t, struct cpuset *wanted)
+static bool cpus_fit(const struct rule *rule, const struct record *r, const struct thread_state *t,
+		     struct cpuset *wanted)
 {
 	*wanted = rule->set;
 	if (rule->placement != PLACE_SPREAD || rule->n_cpus < 2)
@@ -114,7 +116,8 @@ static const char *why_cpus(const struct view *v, const struct record *r, const 
 	cpuset_minus(&rest, &v->cpuset);
 	/* cpuset.cpus.effective has no offline CPUs. */
 	if (v->cpuset_known && !cpuset_empty(&rest))
-		return memory_printf("CPU %s went offline, or its cpuset no longer allows it", cpuset_format(&rest, list, sizeof list));
+		return memory_printf("CPU %s went offline, or its cpuset no longer allows it",
+				     cpuset_format(&rest, list, sizeof list));
 	if (r && r->flags & RECORD_REFUSED)
 		return memory_printf("its CPUs were refused: %s", strerror(r->error));
 	return "its CPUs were changed since, by taskset or the like, or by the kernel when a CPU went offline";
@@ -165,7 +168,8 @@ static struct judgement judge(const struct view *v, const struct thread_state *t
 	if (j.wanted->has & HAS_SCHED && (t->policy != j.wanted->policy || t->priority != j.wanted->priority))
 		add_problem(&j, why_sched(r));
 	if (j.wanted->has & HAS_NICE && !real_time(t->policy) && t->nice != j.wanted->nice)
-		add_problem(&j, r && r->flags & RECORD_REFUSED ? "its nice value was refused" : "its nice value was changed since");
+		add_problem(&j, r && r->flags & RECORD_REFUSED ? "its nice value was refused"
+							       : "its nice value was changed since");
 	if (v->ledger && !r && j.wanted->has) {
 		/* Not drift in itself: it may well have inherited the right class. */
 		j.problem = j.problem ? memory_printf("%s; so it has what its creator had", no_hook(t)) : no_hook(t);
@@ -196,8 +200,9 @@ static void print_thread(const struct thread_state *t, const struct judgement *j
 	if (j->wanted->has & HAS_CPUS)
 		cpuset_format(&j->cpus, wanted, sizeof wanted);
 	cpuset_format(&t->cpus, actual, sizeof actual);
-	printf("%-8d %-16s %-22.22s %-8s %-8s %3d  %-9s %-9s %8s %6s %9s %8s  %s\n", (int)t->tid, t->name, j->rule, wanted, actual,
-	       t->on_cpu, j->wanted->has & HAS_SCHED ? sched_text(j->wanted->policy, j->wanted->priority) : "-",
+	printf("%-8d %-16s %-22.22s %-8s %-8s %3d  %-9s %-9s %8s %6s %9s %8s  %s\n", (int)t->tid, t->name, j->rule,
+	       wanted, actual, t->on_cpu,
+	       j->wanted->has & HAS_SCHED ? sched_text(j->wanted->policy, j->wanted->priority) : "-",
 	       sched_text(t->policy, t->priority), count_text(t->involuntary), count_text(t->migrations),
 	       t->wait_ns < 0 ? "?" : memory_printf("%.3f", (double)t->wait_ns / 1e6), count_text(t->faults),
 	       j->problem ? j->problem : "ok");
@@ -214,7 +219,8 @@ static void json_thread(struct json *out, const struct thread_state *t, const st
 	json_text(out, "cpus_wanted", j->wanted->has & HAS_CPUS ? cpuset_format(&j->cpus, list, sizeof list) : NULL);
 	json_text(out, "cpus", cpuset_format(&t->cpus, list, sizeof list));
 	json_number(out, "on_cpu", t->on_cpu);
-	json_text(out, "sched_wanted", j->wanted->has & HAS_SCHED ? sched_text(j->wanted->policy, j->wanted->priority) : NULL);
+	json_text(out, "sched_wanted",
+		  j->wanted->has & HAS_SCHED ? sched_text(j->wanted->policy, j->wanted->priority) : NULL);
 	json_text(out, "sched", sched_text(t->policy, t->priority));
 	json_number(out, "nice", t->nice);
 	json_number(out, "involuntary_switches", t->involuntary);
@@ -251,8 +257,9 @@ static void show_threads(struct view *v, struct json *out)
 		json_open(out, "threads", '[');
 	else
 		printf("%-8s %-16s %-22s %-8s %-8s %3s  %-9s %-9s %8s %6s %9s %8s\n%-8s %-16s %-22s %-8s %-8s %3s  %-9s %-9s %8s %6s %9s %8s\n",
-		       "", "", "", "CPUs", "CPUs", "on", "sched", "sched", "invol.", "migra-", "run-queue", "", "tid", "name", "rule",
-		       "wanted", "actual", "CPU", "wanted", "actual", "switches", "tions", "wait ms", "faults");
+		       "", "", "", "CPUs", "CPUs", "on", "sched", "sched", "invol.", "migra-", "run-queue", "", "tid",
+		       "name", "rule", "wanted", "actual", "CPU", "wanted", "actual", "switches", "tions", "wait ms",
+		       "faults");
 	for (const struct thread_state *t = v->threads; t; t = t->next) {
 		struct judgement j = judge(v, t);
 
@@ -275,11 +282,14 @@ static void show_memory(struct view *v, struct json *out)
 	const char *limits = "unknown";
 
 	if (prlimit(v->pid, RLIMIT_MEMLOCK, NULL, &limit) == 0)
-		limits = limit.rlim_cur == RLIM_INFINITY ? "infinity" : memory_printf("%llu bytes", (unsigned long long)limit.rlim_cur);
+		limits = limit.rlim_cur == RLIM_INFINITY
+				 ? "infinity"
+				 : memory_printf("%llu bytes", (unsigned long long)limit.rlim_cur);
 	drift(v, ok);
-	line(out, "memory", ok, memory_printf("MemoryLock=%s, locked %lld kB, resident %lld kB, RLIMIT_MEMLOCK %s%s",
-					      words[v->plan->lock & 3], locked, resident, limits,
-					      ok ? "" : "; nothing is locked: refused, munlockall, or a sanitizer that ignores mlockall"));
+	line(out, "memory", ok,
+	     memory_printf("MemoryLock=%s, locked %lld kB, resident %lld kB, RLIMIT_MEMLOCK %s%s",
+			   words[v->plan->lock & 3], locked, resident, limits,
+			   ok ? "" : "; nothing is locked: refused, munlockall, or a sanitizer that ignores mlockall"));
 }
 
 static void show_machine(struct view *v, struct json *out)
@@ -287,7 +297,10 @@ static void show_machine(struct view *v, struct json *out)
 	const char *numa = observe_numa_policy(v->pid);
 	bool known, held = observe_holds_latency(v->pid, &known);
 
-	line(out, "pm_qos", true, !known ? "its files cannot be read" : held ? "/dev/cpu_dma_latency is held" : "no request is held");
+	line(out, "pm_qos", true,
+	     !known ? "its files cannot be read"
+	     : held ? "/dev/cpu_dma_latency is held"
+		    : "no request is held");
 	line(out, "numa", true, numa ? memory_printf("policy %s", numa) : "its policy cannot be read");
 }
 
@@ -310,10 +323,12 @@ static const char *socket_differences(const struct plan *plan, const struct sock
 		bool applies = rule->given >> i & 1 && (!socket_options[i].tcp_only || s->protocol == SOCKET_RULE_TCP);
 
 		/* TCP_QUICKACK is the kernel's to change; buffers are capped by sysctls, said at start. */
-		if (!applies || !s->readable[i] || i == SOCKET_QuickAck || i == SOCKET_ReceiveBuffer || i == SOCKET_SendBuffer)
+		if (!applies || !s->readable[i] || i == SOCKET_QuickAck || i == SOCKET_ReceiveBuffer ||
+		    i == SOCKET_SendBuffer)
 			continue;
 		if (s->value[i] != option_expected(i, rule->value[i]))
-			list = memory_printf("%s%s%s=%d (wanted %d)", list, *list ? ", " : "", socket_options[i].name, s->value[i], rule->value[i]);
+			list = memory_printf("%s%s%s=%d (wanted %d)", list, *list ? ", " : "", socket_options[i].name,
+					     s->value[i], rule->value[i]);
 	}
 	return list;
 }
@@ -333,9 +348,11 @@ static void show_tally(const struct view *v, struct json *out, const char *why)
 	for (uint32_t i = 0; v->ledger && i < v->plan->n_sockets; i++) {
 		const struct tally *t = &v->ledger->socket[i];
 
-		text = memory_printf("%s%srule %u: %u seen, %u set, %u refused", text, *text ? "; " : "", i + 1, t->seen, t->set, t->failed);
+		text = memory_printf("%s%srule %u: %u seen, %u set, %u refused", text, *text ? "; " : "", i + 1,
+				     t->seen, t->set, t->failed);
 	}
-	line(out, "sockets", true, memory_printf("cannot be looked at (%s); the ledger counts: %s", why, *text ? text : "nothing"));
+	line(out, "sockets", true,
+	     memory_printf("cannot be looked at (%s); the ledger counts: %s", why, *text ? text : "nothing"));
 }
 
 static void show_sockets(struct view *v, struct json *out)
@@ -363,8 +380,14 @@ static void show_sockets(struct view *v, struct json *out)
 		polling += e->parameters && e->parameters->microseconds;
 	}
 	drift(v, !bad);
-	line(out, "sockets", !bad, memory_printf("%u inet, %u as wanted%s%s%s", n, n - bad, wrong, bad ? " (set by the program itself, or made by "
-		"no hook)" : "", wants_busy_poll(v->plan) && n ? memory_printf("; %u of them on a queue that busy polling can poll", napi) : ""));
+	line(out, "sockets", !bad,
+	     memory_printf("%u inet, %u as wanted%s%s%s", n, n - bad, wrong,
+			   bad ? " (set by the program itself, or made by "
+				 "no hook)"
+			       : "",
+			   wants_busy_poll(v->plan) && n
+				   ? memory_printf("; %u of them on a queue that busy polling can poll", napi)
+				   : ""));
 	if (instances)
 		epoll_text = memory_printf("%u instances, %u busy-poll", instances, polling);
 	if (instances)
@@ -379,10 +402,12 @@ static void show_children(struct view *v, struct json *out)
 	for (const struct child_state *c = observe_children(v->pid); c; c = c->next) {
 		covered += c->covered;
 		others += !c->covered;
-		names = memory_printf("%s%s%d %s%s", names, *names ? ", " : "", (int)c->pid, c->name, c->covered ? "" : " (not covered)");
+		names = memory_printf("%s%s%d %s%s", names, *names ? ", " : "", (int)c->pid, c->name,
+				      c->covered ? "" : " (not covered)");
 	}
 	if (covered + others)
-		line(out, "children", true, memory_printf("%u covered, %u reset or never covered: %s", covered, others, names));
+		line(out, "children", true,
+		     memory_printf("%u covered, %u reset or never covered: %s", covered, others, names));
 }
 
 static void show(struct view *v, struct json *out)
@@ -394,7 +419,8 @@ static void show(struct view *v, struct json *out)
 		json_number(out, "pid", v->pid);
 		json_text(out, "executable", exe);
 	} else {
-		printf("process %d %s%s\n", (int)v->pid, exe ? exe : "", v->ledger ? "" : " (judged by the policy of -p)");
+		printf("process %d %s%s\n", (int)v->pid, exe ? exe : "",
+		       v->ledger ? "" : " (judged by the policy of -p)");
 	}
 	show_threads(v, out);
 	show_memory(v, out);
@@ -402,7 +428,9 @@ static void show(struct view *v, struct json *out)
 	show_sockets(v, out);
 	show_children(v, out);
 	if (v->ledger && v->ledger->unrecorded)
-		line(out, "records", true, memory_printf("%u threads found no record: the shim keeps %d", v->ledger->unrecorded, LEDGER_THREADS));
+		line(out, "records", true,
+		     memory_printf("%u threads found no record: the shim keeps %d", v->ledger->unrecorded,
+				   LEDGER_THREADS));
 	if (out) {
 		json_number(out, "status", v->verdict);
 		json_close(out, '}');

@@ -81,7 +81,7 @@ int target_find(struct target *t, const char *program)
 {
 	int error;
 
-	*t = (struct target){ .path = program };
+	*t = (struct target){.path = program};
 	if (!*program || strchr(program, '/'))
 		error = execution_error(program);
 	else
@@ -91,8 +91,13 @@ int target_find(struct target *t, const char *program)
 		t->base = t->executable_base = base_name(t->path);
 		return 0;
 	}
-	say("%s: %s", !*program ? "''" : t->path ? t->path : program,
-	    !t->path ? "not found in PATH" : error == EISDIR ? "is a directory" : strerror(error));
+	say("%s: %s",
+	    !*program ? "''"
+	    : t->path ? t->path
+		      : program,
+	    !t->path          ? "not found in PATH"
+	    : error == EISDIR ? "is a directory"
+			      : strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
@@ -232,7 +237,7 @@ static Elf_Scn *find_section(Elf *elf, GElf_Word type, const char *name, GElf_Sh
 /* The string of the first dynamic entry that has this tag and matches, or NULL. */
 static const char *dynamic_string(Elf *elf, GElf_Sxword tag, const char *pattern)
 {
-	GElf_Shdr header = { 0 };
+	GElf_Shdr header = {0};
 	Elf_Data *data = elf_getdata(find_section(elf, SHT_DYNAMIC, NULL, &header), NULL);
 	const char *text;
 	GElf_Dyn entry;
@@ -288,7 +293,7 @@ static void check_loader(struct target *t, Elf *elf)
 /* A set that is all empty (setcap "=") gives nothing.  Inheritable ones count: they may meet the caller's. */
 static bool has_capabilities(const char *path)
 {
-	struct vfs_ns_cap_data caps = { 0 };
+	struct vfs_ns_cap_data caps = {0};
 	ssize_t size = getxattr(path, "security.capability", &caps, sizeof(caps));
 	uint32_t any = le32toh(caps.magic_etc) & VFS_CAP_FLAGS_EFFECTIVE;
 
@@ -305,7 +310,7 @@ static bool has_capabilities(const char *path)
  */
 static void check_secure_mode(struct target *t)
 {
-	struct statvfs fs = { 0 };
+	struct statvfs fs = {0};
 	struct stat st;
 	bool nosuid, bits, user, group;
 
@@ -382,7 +387,7 @@ void target_inspect(struct target *t, const char *shim)
 /* What the symbol table of this type has, counted from base. */
 static size_t list_functions(Elf *elf, GElf_Word type, const char *name, uint64_t base, uint64_t *offsets, size_t max)
 {
-	GElf_Shdr header = { 0 };
+	GElf_Shdr header = {0};
 	Elf_Data *data = elf_getdata(find_section(elf, type, NULL, &header), NULL);
 	const char *text;
 	GElf_Sym symbol;

@@ -113,7 +113,8 @@ static const char *cpuset_name(struct topology *t)
 /* Explicit numbers are strict: all of them must be usable. */
 static bool check_numbers(struct topology *t, const struct cpuset *set, const char **why)
 {
-	CPUSET_EACH(cpu, set) {
+	CPUSET_EACH(cpu, set)
+	{
 		if (cpuset_has(&t->usable, (unsigned)cpu))
 			continue;
 		if (!cpuset_has(&t->present, (unsigned)cpu))
@@ -149,8 +150,8 @@ static void add_node(const struct topology *t, int node, struct cpuset *out)
 static bool check_exist(const char *what, const struct cpuset *wanted, const struct cpuset *there, const char **why)
 {
 	CPUSET_EACH(i, wanted)
-		if (!cpuset_has(there, (unsigned)i))
-			return fail(why, memory_printf("%s %d does not exist (there are %s)", what, i, list(there)));
+	if (!cpuset_has(there, (unsigned)i))
+		return fail(why, memory_printf("%s %d does not exist (there are %s)", what, i, list(there)));
 	return true;
 }
 
@@ -162,7 +163,7 @@ static bool ask_node(const struct topology *t, const struct cpuset *wanted, stru
 	if (!check_exist("node", wanted, &nodes, why))
 		return false;
 	CPUSET_EACH(node, wanted)
-		add_node(t, node, out);
+	add_node(t, node, out);
 	return true;
 }
 
@@ -170,7 +171,8 @@ static bool ask_package(const struct topology *t, const struct cpuset *wanted, s
 {
 	struct cpuset packages = {0};
 
-	CPUSET_EACH(cpu, &t->online) {
+	CPUSET_EACH(cpu, &t->online)
+	{
 		int package = sysfs_int(t, "sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
 
 		if (package < 0)
@@ -210,7 +212,7 @@ static bool ask_near(struct topology *t, const char *interface, struct cpuset *o
 	if (!interface_near(t, interface, &nodes, out, why))
 		return false;
 	CPUSET_EACH(node, &nodes)
-		add_node(t, node, out);
+	add_node(t, node, out);
 	if (!cpuset_empty(&nodes) || !cpuset_empty(out))
 		return true;
 	read_nodes(t, &all_nodes);
@@ -327,9 +329,9 @@ bool topology_nodes(struct topology *t, const char *text, struct cpuset *out, co
 	if (!check_exist("node", &wanted, &nodes, why))
 		return false;
 	CPUSET_EACH(node, &wanted)
-		if (!cpuset_has(&allowed, (unsigned)node))
-			return fail(why, memory_printf("node %d has no memory or is outside the cpuset%s (allowed: %s)",
-						       node, cpuset_name(t), list(&allowed)));
+	if (!cpuset_has(&allowed, (unsigned)node))
+		return fail(why, memory_printf("node %d has no memory or is outside the cpuset%s (allowed: %s)", node,
+					       cpuset_name(t), list(&allowed)));
 	*out = wanted;
 	return true;
 }

@@ -31,14 +31,18 @@ static void check_scheduling(struct policy *p, const struct section *s)
 		return;
 	/* said of [Process], and not again of each rule that takes both from there */
 	if (rt && !priority->items && (s == &p->process || gives(s, K_CPUSchedulingPolicy)))
-		policy_error(p, where(s, K_CPUSchedulingPolicy), "CPUSchedulingPolicy=%s needs a priority, expected "
-			     "CPUSchedulingPriority= from 1 to 99", policy->items->text);
+		policy_error(p, where(s, K_CPUSchedulingPolicy),
+			     "CPUSchedulingPolicy=%s needs a priority, expected "
+			     "CPUSchedulingPriority= from 1 to 99",
+			     policy->items->text);
 	if (!rt && gives(s, K_CPUSchedulingPriority))
-		policy_error(p, where(s, K_CPUSchedulingPriority), "CPUSchedulingPriority=%s: %s has no priority, expected "
-			     "CPUSchedulingPolicy=fifo or rr with it", priority->items->text,
-			     policy->items ? policy->items->text : "the launch-time policy");
+		policy_error(p, where(s, K_CPUSchedulingPriority),
+			     "CPUSchedulingPriority=%s: %s has no priority, expected "
+			     "CPUSchedulingPolicy=fifo or rr with it",
+			     priority->items->text, policy->items ? policy->items->text : "the launch-time policy");
 	if (rt && gives(s, K_CPUSchedulingPriority) && priority->number == 99)
-		policy_warning(p, where(s, K_CPUSchedulingPriority), "priority 99 is that of the kernel's own migration and "
+		policy_warning(p, where(s, K_CPUSchedulingPriority),
+			       "priority 99 is that of the kernel's own migration and "
 			       "watchdog threads; 98 is the highest that leaves them room");
 	if (rt && gives(s, K_Nice))
 		policy_warning(p, where(s, K_Nice), "Nice= has no effect under %s", policy->items->text);
@@ -58,15 +62,19 @@ static void check_process(struct policy *p)
 					  numa->number == NUMA_PREFERRED);
 
 	if (with_nodes && !gives(s, K_NUMAMask) && !s->value[K_NUMAMask].unread)
-		policy_error(p, where(s, K_NUMAPolicy), "NUMAPolicy=%s needs nodes, expected NUMAMask= with it", numa->items->text);
+		policy_error(p, where(s, K_NUMAPolicy), "NUMAPolicy=%s needs nodes, expected NUMAMask= with it",
+			     numa->items->text);
 	if (!with_nodes && gives(s, K_NUMAMask) && !numa->unread)
-		policy_error(p, where(s, K_NUMAMask), "NUMAMask= without a policy that takes nodes, expected "
+		policy_error(p, where(s, K_NUMAMask),
+			     "NUMAMask= without a policy that takes nodes, expected "
 			     "NUMAPolicy=preferred, bind or interleave with it");
 	if (gives(s, K_ThreadStackSize) && gives(s, K_LimitSTACK))
-		policy_error(p, where(s, K_ThreadStackSize), "ThreadStackSize= and LimitSTACK= both set RLIMIT_STACK, expected one");
+		policy_error(p, where(s, K_ThreadStackSize),
+			     "ThreadStackSize= and LimitSTACK= both set RLIMIT_STACK, expected one");
 	if (gives(s, K_CPUSchedulingResetOnFork) && s->value[K_CPUSchedulingResetOnFork].number &&
 	    !gives(s, K_CPUSchedulingPolicy))
-		policy_error(p, where(s, K_CPUSchedulingResetOnFork), "CPUSchedulingResetOnFork=yes needs CPUSchedulingPolicy= with it");
+		policy_error(p, where(s, K_CPUSchedulingResetOnFork),
+			     "CPUSchedulingResetOnFork=yes needs CPUSchedulingPolicy= with it");
 }
 
 /* "rx-*" covers "rx-1" and "rx-1*": a literal by matching, a pattern only by a literal prefix and one star. */
@@ -78,7 +86,8 @@ static bool name_covers(const char *earlier, const char *later)
 		return true;
 	if (!later[strcspn(later, "*?[\\")])
 		return glob_match(earlier, later);
-	return strcmp(earlier + prefix, "*") == 0 && strcspn(later, "*?[\\") >= prefix && strncmp(earlier, later, prefix) == 0;
+	return strcmp(earlier + prefix, "*") == 0 && strcspn(later, "*?[\\") >= prefix &&
+	       strncmp(earlier, later, prefix) == 0;
 }
 
 static bool selector_covers(const struct selector *earlier, const struct selector *later)
@@ -102,7 +111,8 @@ static bool selector_covers(const struct selector *earlier, const struct selecto
 }
 
 /* The section before `s` in `list` that takes everything this selector would choose, or NULL. */
-static const struct section *covered_by(const struct section *list, const struct section *s, const struct selector *selector)
+static const struct section *covered_by(const struct section *list, const struct section *s,
+					const struct selector *selector)
 {
 	for (; list != s; list = list->next)
 		for (const struct selector *e = list->selectors; e; e = e->next)
@@ -122,10 +132,13 @@ static void check_reachable(struct policy *p, const struct section *list)
 				break;
 		}
 		if (by && by->at.line)
-			policy_error(p, s->at, "%s can never be reached: %s in line %u takes all of it first, expected it before "
-				     "that one", s->title, by->title, by->at.line);
+			policy_error(p, s->at,
+				     "%s can never be reached: %s in line %u takes all of it first, expected it before "
+				     "that one",
+				     s->title, by->title, by->at.line);
 		else if (by)
-			policy_error(p, s->at, "%s can never be reached: %s (%s) takes all of it first", s->title, by->title, by->at.file);
+			policy_error(p, s->at, "%s can never be reached: %s (%s) takes all of it first", s->title,
+				     by->title, by->at.file);
 	}
 }
 
@@ -140,8 +153,8 @@ static void check_socket(struct policy *p, const struct section *s)
 			continue;
 		any = true;
 		if (key_table[i].tcp_only && !tcp)
-			policy_error(p, where(s, (enum key_id)i), "%s= is an option of TCP alone, expected it in [Socket tcp]",
-				     key_table[i].name);
+			policy_error(p, where(s, (enum key_id)i),
+				     "%s= is an option of TCP alone, expected it in [Socket tcp]", key_table[i].name);
 	}
 	if (!any)
 		policy_warning(p, s->at, "%s sets nothing", s->title);

@@ -11,7 +11,7 @@
 static struct block {
 	struct block *next;
 	_Alignas(max_align_t) char data[];
-} *blocks;
+} * blocks;
 
 void *memory_get(size_t size)
 {

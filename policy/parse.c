@@ -56,7 +56,8 @@ void policy_init(struct policy *p)
 
 const struct value *policy_value(const struct policy *p, const struct section *s, enum key_id key)
 {
-	return s->value[key].items || s->value[key].unread || !(key_table[key].sections & P) ? &s->value[key] : &p->process.value[key];
+	return s->value[key].items || s->value[key].unread || !(key_table[key].sections & P) ? &s->value[key]
+											     : &p->process.value[key];
 }
 
 static bool is_space(char c)
@@ -155,13 +156,16 @@ static void thread_selector(struct policy *p, struct source at, struct selector 
 		const char *head = memory_copy(w, (size_t)(strchr(w, '=') - w) + 1);
 		const char *near = nearest(head, prefixes, 3);
 
-		policy_error(p, at, "'%s' is no selector%s%s%s; expected index=, start=, lib=, main, * or a thread's name "
-			     "(in double quotes if it holds a '=')", w, near ? ", did you mean '" : "", near ? near : "",
-			     near ? "'?" : "");
+		policy_error(p, at,
+			     "'%s' is no selector%s%s%s; expected index=, start=, lib=, main, * or a thread's name "
+			     "(in double quotes if it holds a '=')",
+			     w, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	if (s->kind == SELECT_NAME && shortest_match(s->text) > 15)
-		policy_error(p, at, "the thread name '%s' is longer than 15 bytes, it can never match: the kernel cuts names "
-			     "there; expected at most 15, or a shorter pattern ending in *", s->text);
+		policy_error(p, at,
+			     "the thread name '%s' is longer than 15 bytes, it can never match: the kernel cuts names "
+			     "there; expected at most 15, or a shorter pattern ending in *",
+			     s->text);
 }
 
 static void socket_selector(struct policy *p, struct source at, struct selector *s)
@@ -195,8 +199,8 @@ static void read_selectors(struct policy *p, struct section *s, const char *text
 		policy_error(p, s->at, "%s: a quote that is not closed", s->title);
 	else if (!s->selectors)
 		policy_error(p, s->at, "%s names nothing, expected %s", s->title,
-			     s->kind == T ? "[Thread NAME...], for example [Thread main] or [Thread rx-*]" :
-					    "[Socket tcp], [Socket udp] or [Socket *]");
+			     s->kind == T ? "[Thread NAME...], for example [Thread main] or [Thread rx-*]"
+					  : "[Socket tcp], [Socket udp] or [Socket *]");
 }
 
 /* Opens the section that a title (without brackets) names.  NULL with an error if there is no such kind. */
@@ -217,8 +221,8 @@ static struct section *open_section(struct policy *p, struct source at, const ch
 	if (strcmp(kind, "Thread") != 0 && strcmp(kind, "Socket") != 0) {
 		const char *near = nearest(kind, kinds, 3);
 
-		policy_error(p, at, "there is no section [%s]%s%s%s, expected [Process], [Thread ...] or [Socket ...]", kind,
-			     near ? ", did you mean [" : "", near ? near : "", near ? "]?" : "");
+		policy_error(p, at, "there is no section [%s]%s%s%s, expected [Process], [Thread ...] or [Socket ...]",
+			     kind, near ? ", did you mean [" : "", near ? near : "", near ? "]?" : "");
 		return NULL;
 	}
 	s = memory_get(sizeof *s);
@@ -274,7 +278,8 @@ static const char *with_commas(const char *text)
 	return copy;
 }
 
-static void assign(struct policy *p, struct section *s, struct source at, const char *name, const char *text, bool append)
+static void assign(struct policy *p, struct section *s, struct source at, const char *name, const char *text,
+		   bool append)
 {
 	int key = key_find(name, s->kind);
 	struct value *v, read = {0};
@@ -340,7 +345,9 @@ static void parse_line(struct policy *p, struct section **section, struct source
 	if (!*section)
 		return;
 	if (skipped) {
-		policy_error(p, at, "'%s' stands before any section, expected [Process], [Thread ...] or [Socket ...] first", text);
+		policy_error(p, at,
+			     "'%s' stands before any section, expected [Process], [Thread ...] or [Socket ...] first",
+			     text);
 		return;
 	}
 	assign(p, *section, at, trim(text, (size_t)(equals - text)), trim(equals + 1, strlen(equals + 1)), true);
@@ -462,8 +469,9 @@ void policy_set(struct policy *p, const char *option, const char *assignment)
 		for (dot = equals; dot > assignment && *dot != '.'; dot--)
 			;
 		const char *key = dot + 1;
-		if (*dot == '.' && dot > assignment && strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") ==
-		    (size_t)(equals - key) && isupper((unsigned char)*key))
+		if (*dot == '.' && dot > assignment &&
+		    strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") == (size_t)(equals - key) &&
+		    isupper((unsigned char)*key))
 			break;
 	}
 	if (!equals) {
@@ -475,5 +483,6 @@ void policy_set(struct policy *p, const char *option, const char *assignment)
 	if (!s) /* in front: what the command line adds goes before the file */
 		s = add_section(p, at, title);
 	if (s)
-		assign(p, s, at, memory_copy(dot + 1, (size_t)(equals - dot - 1)), trim(equals + 1, strlen(equals + 1)), false);
+		assign(p, s, at, memory_copy(dot + 1, (size_t)(equals - dot - 1)), trim(equals + 1, strlen(equals + 1)),
+		       false);
 }

@@ -321,10 +321,10 @@ static void get_rule(struct reader *r, struct plan *plan, struct rule *rule)
 {
 	bool first = true;
 
-#define X(name)                                                        \
-	if (!first)                                                    \
-		expect(r, ',');                                        \
-	first = false;                                                 \
+#define X(name)                                                                                                        \
+	if (!first)                                                                                                    \
+		expect(r, ',');                                                                                        \
+	first = false;                                                                                                 \
 	rule->name = (int32_t)get_number(r, INT32_MIN, INT32_MAX);
 	RULE_NUMBERS(X)
 #undef X
@@ -381,10 +381,10 @@ static void get_record(struct reader *r, struct plan *plan)
 
 	switch (*r->at++) {
 	case 'N':
-#define X(name)                                                        \
-	if (!first)                                                    \
-		expect(r, ',');                                        \
-	first = false;                                                 \
+#define X(name)                                                                                                        \
+	if (!first)                                                                                                    \
+		expect(r, ',');                                                                                        \
+	first = false;                                                                                                 \
 	plan->name = (int32_t)get_number(r, 0, INT32_MAX);
 		PLAN_NUMBERS(X)
 #undef X
@@ -438,7 +438,8 @@ bool plan_decode(struct plan *plan, const char *text)
 	if (get_number(&r, 0, UINT32_MAX) != sum || r.bad || strcmp(r.at, ";") != 0)
 		return false;
 	for (uint32_t i = 0; i < plan->n_selectors; i++)
-		if (plan->selector[i].rule >= plan->n_rules || (i && plan->selector[i].rule < plan->selector[i - 1].rule))
+		if (plan->selector[i].rule >= plan->n_rules ||
+		    (i && plan->selector[i].rule < plan->selector[i - 1].rule))
 			return false;
 	return plan->n_rules > 0;
 }

@@ -13,12 +13,12 @@
 #define PLAN_VARIABLE "LLRUN_PLAN"
 
 enum {
-	PLAN_RULES = 64,       /* [Thread] sections, and rule 0: the class of [Process] */
+	PLAN_RULES = 64, /* [Thread] sections, and rule 0: the class of [Process] */
 	PLAN_SELECTORS = 256,
 	PLAN_SOCKETS = 16,
 	PLAN_PROGRAMS = 32,
-	PLAN_CPUS = 32768,     /* CPUs of all rules together */
-	PLAN_TEXT = 8192,      /* all globs and names together */
+	PLAN_CPUS = 32768, /* CPUs of all rules together */
+	PLAN_TEXT = 8192,  /* all globs and names together */
 };
 
 /* What a rule gives its threads.  `has` says which parts it gives at all. */
@@ -34,9 +34,9 @@ struct rule {
 
 struct plan_selector {
 	uint32_t rule;
-	int32_t kind; /* enum selector_kind */
+	int32_t kind;         /* enum selector_kind */
 	uint64_t first, last; /* INDEX: creation order; START: the routine's offset in the executable, twice */
-	uint32_t text; /* NAME, LIB: offset in plan.text */
+	uint32_t text;        /* NAME, LIB: offset in plan.text */
 };
 
 /* The options of a [Socket] section, by their rank among the SOCKET_KEY rows. */
@@ -62,9 +62,8 @@ enum { SOCKET_RULE_TCP = 1, SOCKET_RULE_UDP = 2, SOCKET_RULE_OTHER = 4 };
  * visible          enum VISIBLE_*; own: enum OWN_*; lock: enum LOCK_*; children: enum CHILDREN_*
  * preload_absent   1: the caller had no LD_PRELOAD at all
  */
-#define PLAN_NUMBERS(X) \
-	X(pid) X(children) X(on_error) X(lock) X(own) X(visible) X(reset_on_fork) X(named_programs) \
-	X(preload_absent)
+#define PLAN_NUMBERS(X)                                                                                                \
+	X(pid) X(children) X(on_error) X(lock) X(own) X(visible) X(reset_on_fork) X(named_programs) X(preload_absent)
 
 struct plan {
 #define X(name) int32_t name;
@@ -76,7 +75,7 @@ struct plan {
 	uint32_t program[PLAN_PROGRAMS]; /* globs, offsets in text */
 	struct socket_rule socket[PLAN_SOCKETS];
 	struct plan_selector selector[PLAN_SELECTORS]; /* in file order */
-	char text[PLAN_TEXT]; /* text[0] is "" */
+	char text[PLAN_TEXT];                          /* text[0] is "" */
 	struct rule launch;       /* mask, scheduling and nice when llrun was started: what a reset child gets back */
 	struct rule housekeeping; /* where CPUOverflow=spill goes */
 	struct rule rule[PLAN_RULES];

@@ -68,17 +68,26 @@ struct value {
 	bool unread;        /* given, but an error: what depends on it is not judged */
 };
 
-enum selector_kind { SELECT_ALL, SELECT_NAME, SELECT_MAIN, SELECT_INDEX, SELECT_START, SELECT_LIB, SELECT_TCP, SELECT_UDP };
+enum selector_kind {
+	SELECT_ALL,
+	SELECT_NAME,
+	SELECT_MAIN,
+	SELECT_INDEX,
+	SELECT_START,
+	SELECT_LIB,
+	SELECT_TCP,
+	SELECT_UDP
+};
 
 struct selector {
 	enum selector_kind kind;
-	const char *text;       /* NAME, START, LIB: what to match; always: as written, for messages */
-	unsigned first, last;   /* INDEX */
+	const char *text;     /* NAME, START, LIB: what to match; always: as written, for messages */
+	unsigned first, last; /* INDEX */
 	struct selector *next;
 };
 
 struct section {
-	unsigned kind; /* P, T or S */
+	unsigned kind;     /* P, T or S */
 	const char *title; /* as written, "[Thread main rx-*]" */
 	struct source at;
 	struct selector *selectors;
@@ -106,7 +115,7 @@ void policy_init(struct policy *p);
  * p->warnings and goes on, so that all mistakes are told at once.
  */
 void policy_parse(struct policy *p, const char *path, const char *text, size_t length);
-void policy_set(struct policy *p, const char *option, const char *assignment);
+__attribute__((nonnull)) void policy_set(struct policy *p, const char *option, const char *assignment);
 void policy_check(struct policy *p);
 
 __attribute__((format(printf, 3, 4))) void policy_error(struct policy *p, struct source at, const char *format, ...);

@@ -9,10 +9,11 @@
 #include "policy.h"
 
 const struct key key_table[N_KEYS] = {
-#define KEY(sections, name, type, values, absent, stage, help) {#name, sections, type, values, absent, stage, false, help},
+#define KEY(sections, name, type, values, absent, stage, help)                                                         \
+	{#name, sections, type, values, absent, stage, false, help},
 #define TCP true
 #define ANY false
-#define SOCKET_KEY(name, type, values, level, option, tcp, help) \
+#define SOCKET_KEY(name, type, values, level, option, tcp, help)                                                       \
 	{#name, S, type, values, "(the kernel's default)", SHIM, tcp, help},
 #include "keys.def"
 #undef KEY
@@ -113,13 +114,36 @@ struct unit {
 };
 
 /* Those of systemd.time(7) up to a day, under all their names; messages use the first. */
-static const struct unit times[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"nsec", 1},
-	{"usec", 1000}, {"msec", 1000000}, {"sec", 1000000000}, {"second", 1000000000}, {"seconds", 1000000000},
-	{"m", 60000000000}, {"min", 60000000000}, {"minute", 60000000000}, {"minutes", 60000000000}, {"h", 3600000000000},
-	{"hr", 3600000000000}, {"hour", 3600000000000}, {"hours", 3600000000000}, {"d", 86400000000000},
-	{"day", 86400000000000}, {"days", 86400000000000}, {NULL, 0}};
-static const struct unit sizes[] = {{"B", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30},
-	{"T", (int64_t)1 << 40}, {"P", (int64_t)1 << 50}, {"E", (int64_t)1 << 60}, {NULL, 0}};
+static const struct unit times[] = {{"ns", 1},
+				    {"us", 1000},
+				    {"ms", 1000000},
+				    {"s", 1000000000},
+				    {"nsec", 1},
+				    {"usec", 1000},
+				    {"msec", 1000000},
+				    {"sec", 1000000000},
+				    {"second", 1000000000},
+				    {"seconds", 1000000000},
+				    {"m", 60000000000},
+				    {"min", 60000000000},
+				    {"minute", 60000000000},
+				    {"minutes", 60000000000},
+				    {"h", 3600000000000},
+				    {"hr", 3600000000000},
+				    {"hour", 3600000000000},
+				    {"hours", 3600000000000},
+				    {"d", 86400000000000},
+				    {"day", 86400000000000},
+				    {"days", 86400000000000},
+				    {NULL, 0}};
+static const struct unit sizes[] = {{"B", 1},
+				    {"K", 1 << 10},
+				    {"M", 1 << 20},
+				    {"G", 1 << 30},
+				    {"T", (int64_t)1 << 40},
+				    {"P", (int64_t)1 << 50},
+				    {"E", (int64_t)1 << 60},
+				    {NULL, 0}};
 
 static const struct unit *unit_find(const struct unit *units, const char *name, size_t length)
 {
@@ -236,7 +260,8 @@ static bool read_time(const struct key *k, const char *text, int64_t *out, const
 	    *out <= r.highest)
 		return true;
 	*why = memory_printf("expected a time such as 50us, 2ms or 1s (a bare number counts %s), from %lld to %lld %s",
-			     seconds ? "seconds" : r.unit->name, (long long)r.lowest, (long long)r.highest, r.unit->name);
+			     seconds ? "seconds" : r.unit->name, (long long)r.lowest, (long long)r.highest,
+			     r.unit->name);
 	return false;
 }
 

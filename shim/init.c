@@ -25,17 +25,17 @@ enum { UNKNOWN, WORKING, ACTIVE, INACTIVE };
  * Looked up at the first use and kept.  Two threads may both look: they find the same.  dlsym costs 62 ns once it is warm
  * and does not allocate when it succeeds.
  */
-#define REAL(result, name, parameters)                                               \
-	name##_function *real_##name(void)                                           \
-	{                                                                            \
-		static _Atomic(name##_function *) found;                             \
-		name##_function *f = atomic_load_explicit(&found, memory_order_relaxed); \
-                                                                                     \
-		if (__builtin_expect(!f, 0)) {                                       \
-			f = (name##_function *)dlsym(RTLD_NEXT, #name);              \
-			atomic_store_explicit(&found, f, memory_order_relaxed);      \
-		}                                                                    \
-		return f;                                                            \
+#define REAL(result, name, parameters)                                                                                 \
+	name##_function *real_##name(void)                                                                             \
+	{                                                                                                              \
+		static _Atomic(name##_function *) found;                                                               \
+		name##_function *f = atomic_load_explicit(&found, memory_order_relaxed);                               \
+                                                                                                                       \
+		if (__builtin_expect(!f, 0)) {                                                                         \
+			f = (name##_function *)dlsym(RTLD_NEXT, #name);                                                \
+			atomic_store_explicit(&found, f, memory_order_relaxed);                                        \
+		}                                                                                                      \
+		return f;                                                                                              \
 	}
 REAL_FUNCTIONS(REAL)
 #undef REAL
@@ -91,7 +91,8 @@ static bool initialise(void)
 		return false;
 	notice_init();
 	if (!plan_decode(&plan, text + 1)) {
-		notice(NOTICE_PLAN, ON_ERROR_WARN, PLAN_VARIABLE " is not of this version of llrun or damaged: nothing is applied", 0);
+		notice(NOTICE_PLAN, ON_ERROR_WARN,
+		       PLAN_VARIABLE " is not of this version of llrun or damaged: nothing is applied", 0);
 		return false;
 	}
 	coverage = process_coverage(*text);
@@ -101,7 +102,8 @@ static bool initialise(void)
 		return false;
 	bool first = coverage == COVERED_FIRST;
 	if (!make_ledger(text + 1) || !threads_init()) {
-		refused(first, NOTICE_PLAN, "no memory or no thread-specific key is left for the shim: nothing is applied", 0);
+		refused(first, NOTICE_PLAN,
+			"no memory or no thread-specific key is left for the shim: nothing is applied", 0);
 		return false;
 	}
 	if (!first && plan.reset_on_fork && getpid() != plan.pid)

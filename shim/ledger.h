@@ -19,22 +19,22 @@ enum { LEDGER_THREADS = 4096 };
 
 enum record_state { RECORD_FREE, RECORD_TAKEN, RECORD_LIVE, RECORD_ENDING };
 enum {
-	RECORD_OWN_CPUS = 1,    /* the program set this thread's affinity itself */
-	RECORD_OWN_SCHED = 2,   /* ... its scheduling */
-	RECORD_SPILLED = 4,     /* CPUOverflow=spill sent it to the housekeeping CPUs */
-	RECORD_REFUSED = 8,     /* a part of the rule was refused: see error */
+	RECORD_OWN_CPUS = 1,  /* the program set this thread's affinity itself */
+	RECORD_OWN_SCHED = 2, /* ... its scheduling */
+	RECORD_SPILLED = 4,   /* CPUOverflow=spill sent it to the housekeeping CPUs */
+	RECORD_REFUSED = 8,   /* a part of the rule was refused: see error */
 };
 
 struct record {
 	_Atomic uint8_t state;
 	_Atomic uint8_t flags;
-	_Atomic uint8_t error;  /* errno of what was refused, 0 */
-	_Atomic uint8_t named;  /* the name that it gave itself chose the rule */
+	_Atomic uint8_t error; /* errno of what was refused, 0 */
+	_Atomic uint8_t named; /* the name that it gave itself chose the rule */
 	_Atomic uint16_t rule;
-	_Atomic int16_t cpu;    /* the CPU that spread gave it, or -1 */
-	_Atomic int32_t pid;    /* of its process */
-	_Atomic int32_t tid;    /* 0 until it runs */
-	_Atomic uint16_t base;  /* the rule known at creation, should it get another name */
+	_Atomic int16_t cpu;   /* the CPU that spread gave it, or -1 */
+	_Atomic int32_t pid;   /* of its process */
+	_Atomic int32_t tid;   /* 0 until it runs */
+	_Atomic uint16_t base; /* the rule known at creation, should it get another name */
 	uint16_t reserved;
 };
 
@@ -45,7 +45,7 @@ struct tally {
 
 struct ledger {
 	uint32_t magic, size;
-	_Atomic int32_t pid; /* the process that made it */
+	_Atomic int32_t pid;        /* the process that made it */
 	_Atomic uint32_t processes; /* that ever shared it */
 	struct tally threads, epoll, memory;
 	struct tally socket[PLAN_SOCKETS];

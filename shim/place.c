@@ -125,8 +125,7 @@ static int cpu_take(const struct rule *rule, bool *spilled)
 			return -1;
 		}
 		/* Lost against another creator: look again, somebody else may now be the least loaded. */
-		if (load == UINT16_MAX ||
-		    atomic_compare_exchange_weak(&ledger->load[cpu], &load, (uint16_t)(load + 1)))
+		if (load == UINT16_MAX || atomic_compare_exchange_weak(&ledger->load[cpu], &load, (uint16_t)(load + 1)))
 			return cpu;
 	}
 }
@@ -163,7 +162,8 @@ void record_release(struct record *r)
 	uint8_t was = atomic_load(&r->state);
 
 	/* Several may try: the thread's end, and sibling processes that found it dead.  One of them does it. */
-	if (was == RECORD_FREE || was == RECORD_ENDING || !atomic_compare_exchange_strong(&r->state, &was, RECORD_ENDING))
+	if (was == RECORD_FREE || was == RECORD_ENDING ||
+	    !atomic_compare_exchange_strong(&r->state, &was, RECORD_ENDING))
 		return;
 	cpu_release(atomic_exchange(&r->cpu, -1));
 	atomic_store(&r->pid, 0);
@@ -177,8 +177,8 @@ struct record *record_of_tid(pid_t tid)
 	for (uint32_t i = 0; i < LEDGER_THREADS; i++) {
 		struct record *r = &ledger->record[i];
 
-		if (atomic_load_explicit(&r->tid, memory_order_relaxed) == tid && atomic_load(&r->state) == RECORD_LIVE &&
-		    atomic_load(&r->pid) == me)
+		if (atomic_load_explicit(&r->tid, memory_order_relaxed) == tid &&
+		    atomic_load(&r->state) == RECORD_LIVE && atomic_load(&r->pid) == me)
 			return r;
 	}
 	return NULL;

@@ -167,8 +167,10 @@ static void forked(void)
 		 * run, so getppid(2) tells nothing: what goes there forks before it has threads.
 		 */
 		if (!threads_were_made())
-			notice(NOTICE_CHILD, plan.on_error, "Children=none: a forked child runs without the policy; a server must stay in "
-			       "the foreground (daemonize no)", 0);
+			notice(NOTICE_CHILD, plan.on_error,
+			       "Children=none: a forked child runs without the policy; a server must stay in "
+			       "the foreground (daemonize no)",
+			       0);
 		process_reset(false);
 		deactivate();
 		errno = saved;

@@ -20,24 +20,26 @@
  * Every function that the shim hooks, once.  From these rows come the pointers to the real ones and (lint) shim.map.
  * REAL(result, name, parameters)
  */
-#define REAL_FUNCTIONS(REAL) \
-	REAL(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)) \
-	REAL(int, thrd_create, (thrd_t *, thrd_start_t, void *)) \
-	REAL(int, pthread_setname_np, (pthread_t, const char *)) \
-	REAL(int, prctl, (int, unsigned long, unsigned long, unsigned long, unsigned long)) \
-	REAL(int, socket, (int, int, int)) \
-	REAL(int, accept, (int, struct sockaddr *, socklen_t *)) \
-	REAL(int, accept4, (int, struct sockaddr *, socklen_t *, int)) \
-	REAL(int, epoll_create, (int)) \
-	REAL(int, epoll_create1, (int)) \
-	REAL(int, sched_setaffinity, (pid_t, size_t, const cpu_set_t *)) \
-	REAL(int, sched_getaffinity, (pid_t, size_t, cpu_set_t *)) \
-	REAL(int, pthread_setaffinity_np, (pthread_t, size_t, const cpu_set_t *)) \
-	REAL(int, pthread_getaffinity_np, (pthread_t, size_t, cpu_set_t *)) \
-	REAL(int, sched_setscheduler, (pid_t, int, const struct sched_param *)) \
+#define REAL_FUNCTIONS(REAL)                                                                                           \
+	REAL(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                    \
+	REAL(int, thrd_create, (thrd_t *, thrd_start_t, void *))                                                       \
+	REAL(int, pthread_setname_np, (pthread_t, const char *))                                                       \
+	REAL(int, prctl, (int, unsigned long, unsigned long, unsigned long, unsigned long))                            \
+	REAL(int, socket, (int, int, int))                                                                             \
+	REAL(int, accept, (int, struct sockaddr *, socklen_t *))                                                       \
+	REAL(int, accept4, (int, struct sockaddr *, socklen_t *, int))                                                 \
+	REAL(int, epoll_create, (int))                                                                                 \
+	REAL(int, epoll_create1, (int))                                                                                \
+	REAL(int, sched_setaffinity, (pid_t, size_t, const cpu_set_t *))                                               \
+	REAL(int, sched_getaffinity, (pid_t, size_t, cpu_set_t *))                                                     \
+	REAL(int, pthread_setaffinity_np, (pthread_t, size_t, const cpu_set_t *))                                      \
+	REAL(int, pthread_getaffinity_np, (pthread_t, size_t, cpu_set_t *))                                            \
+	REAL(int, sched_setscheduler, (pid_t, int, const struct sched_param *))                                        \
 	REAL(int, pthread_setschedparam, (pthread_t, int, const struct sched_param *))
 
-#define REAL(result, name, parameters) typedef result name##_function parameters; name##_function *real_##name(void);
+#define REAL(result, name, parameters)                                                                                 \
+	typedef result name##_function parameters;                                                                     \
+	name##_function *real_##name(void);
 REAL_FUNCTIONS(REAL)
 #undef REAL
 
@@ -51,10 +53,11 @@ void deactivate(void); /* every hook is a plain pass-through from now on */
 struct record *record_take(uint32_t rule, uint32_t base); /* with a CPU if the rule spreads; NULL: none left */
 void record_release(struct record *r);
 uint32_t record_index(const struct record *r);
-struct record *record_of_tid(pid_t tid); /* of this process; NULL */
+struct record *record_of_tid(pid_t tid);           /* of this process; NULL */
 void record_move(struct record *r, uint32_t rule); /* another rule for a running thread, done by tid */
 int record_apply(struct record *r); /* gives the running thread its rule: 0 or the errno of what was refused */
-const struct rule *record_rule(const struct record *r); /* what is in force for it: its rule, or housekeeping if spilled */
+const struct rule *
+record_rule(const struct record *r); /* what is in force for it: its rule, or housekeeping if spilled */
 
 /* thread.c */
 bool threads_init(void);
@@ -64,7 +67,7 @@ bool in_a_strange_child(void); /* of vfork and the like: not the process whose t
 struct record *own_record(void);
 struct record *inherited_record(void); /* in a forked child, before forget_threads(): the parent's */
 struct record *record_of_thread(pthread_t thread);
-void bind_thread(struct record *r); /* the record is the calling thread's */
+void bind_thread(struct record *r);                        /* the record is the calling thread's */
 struct record *adopt_thread(uint32_t rule, uint32_t base); /* a record for the calling thread, which has none */
 void forget_threads(void); /* in a forked child: it has one thread, and creation order starts again */
 uint32_t rule_of_main(void);
@@ -80,14 +83,23 @@ int lock_memory(void); /* 0 or errno */
 enum coverage { COVERED_FIRST, COVERED, RESET, NOT_YET };
 enum coverage process_coverage(char mark);
 void process_mark_covered(void);
-void process_reset(bool exec); /* back to the launch-time class; with exec also the caller's environment */
+void process_reset(bool exec);        /* back to the launch-time class; with exec also the caller's environment */
 void process_forget_scheduling(void); /* in a child under CPUSchedulingResetOnFork= */
 void process_watch_forks(void);
 
 /* notice.c: one line on stderr, once a kind, if fd 2 is still the file that it was at start. */
-enum notice { NOTICE_PLAN, NOTICE_THREAD, NOTICE_MAIN, NOTICE_SOCKET, NOTICE_EPOLL, NOTICE_MEMORY, NOTICE_RECORDS, NOTICE_CHILD, N_NOTICES };
+enum notice {
+	NOTICE_PLAN,
+	NOTICE_THREAD,
+	NOTICE_MAIN,
+	NOTICE_SOCKET,
+	NOTICE_EPOLL,
+	NOTICE_MEMORY,
+	NOTICE_RECORDS,
+	NOTICE_CHILD,
+	N_NOTICES
+};
 void notice_init(void);
 void notice(enum notice kind, int on_error, const char *what, int error);
-
 
 #endif

@@ -27,7 +27,7 @@ static void remember(int fd, unsigned what)
 	if (fd >= SEEN_FDS)
 		return;
 	uint8_t shift = (uint8_t)(fd % 4 * 2);
-	atomic_fetch_and_explicit(&seen[fd / 4], (uint8_t)~(3u << shift), memory_order_relaxed);
+	atomic_fetch_and_explicit(&seen[fd / 4], (uint8_t) ~(3u << shift), memory_order_relaxed);
 	atomic_fetch_or_explicit(&seen[fd / 4], (uint8_t)(what << shift), memory_order_relaxed);
 }
 

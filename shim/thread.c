@@ -25,10 +25,10 @@ static struct start {
 	pthread_t handle; /* set by the thread itself: the creator's copy may be gone by then */
 } start[LEDGER_THREADS];
 
-static pthread_key_t key; /* the thread's record; its destructor gives the record back */
+static pthread_key_t key;        /* the thread's record; its destructor gives the record back */
 static _Atomic uint32_t created; /* creation order: 1 is the first created */
 static uintptr_t executable_base;
-static bool placing; /* some rule gives its threads something */
+static bool placing;  /* some rule gives its threads something */
 static pid_t process; /* whose threads these are */
 
 static void thread_ended(void *record)
@@ -96,8 +96,8 @@ struct record *record_of_thread(pthread_t thread)
 	for (uint32_t i = 0; i < LEDGER_THREADS; i++) {
 		struct record *r = &ledger->record[i];
 
-		if (start[i].handle && pthread_equal(start[i].handle, thread) && atomic_load(&r->state) == RECORD_LIVE &&
-		    atomic_load(&r->pid) == getpid())
+		if (start[i].handle && pthread_equal(start[i].handle, thread) &&
+		    atomic_load(&r->state) == RECORD_LIVE && atomic_load(&r->pid) == getpid())
 			return r;
 	}
 	return NULL;

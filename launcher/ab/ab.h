@@ -15,9 +15,9 @@ struct json_node;
 
 /* One arm: the program bare, or under a policy with changes. */
 struct arm {
-	const char *name;     /* as written */
+	const char *name; /* as written */
 	bool bare;
-	const char *policy;   /* -p, or NULL: only settings */
+	const char *policy;     /* -p, or NULL: only settings */
 	struct words *settings; /* -s */
 	const char *explained;  /* what --explain says of it: the policy in full, as it was here */
 };
@@ -29,9 +29,9 @@ enum { BUILT_WALL, BUILT_CPU, BUILT_WAIT, BUILT_INVOLUNTARY, BUILT_MIGRATIONS, B
 struct metric {
 	const char *name, *unit; /* unit "": none, or not yet known */
 	enum metric_kind kind;
-	const char *spec;        /* as written after NAME= */
-	void *pattern;           /* REGEX: a regex_t */
-	bool higher;             /* higher is better */
+	const char *spec; /* as written after NAME= */
+	void *pattern;    /* REGEX: a regex_t */
+	bool higher;      /* higher is better */
 };
 
 /* Samples of one metric in one run: values in ascending order, each with how often it was seen.  n 0: nothing. */
@@ -47,10 +47,11 @@ struct samples {
 struct run {
 	size_t arm, pair;
 	bool warm_up;
-	const char *failed;     /* why it does not count, or NULL */
-	const char *disturbed;  /* by what, or NULL */
-	const char *note;       /* "did not end on SIGTERM" */
-	double at, steal, interrupts; /* s since the experiment's start; share of the CPUs; device interrupts a second */
+	const char *failed;    /* why it does not count, or NULL */
+	const char *disturbed; /* by what, or NULL */
+	const char *note;      /* "did not end on SIGTERM" */
+	double at, steal,
+		interrupts;      /* s since the experiment's start; share of the CPUs; device interrupts a second */
 	struct samples *samples; /* one for each metric */
 };
 
@@ -62,14 +63,14 @@ struct experiment {
 	bool drop;              /* disturbed runs do not count */
 	long runs, timeout;
 	uint64_t seed;
-	struct arm *arms;       /* the first is what the others are compared with; the last is the first again: A/A */
+	struct arm *arms; /* the first is what the others are compared with; the last is the first again: A/A */
 	size_t n_arms;
 	struct metric *metrics;
 	size_t n_metrics;
 	struct run *run;
 	size_t n_run;
 	const char *kernel, *kernel_line, *machine, *date, *version, *boot; /* where it was made */
-	const char *title;      /* the file it was read from, or NULL */
+	const char *title;                                                  /* the file it was read from, or NULL */
 };
 
 /* arms.c: ARMS of --ab, POLICY of --ab-each, the policy of the load. */
@@ -91,7 +92,8 @@ struct measured {
 };
 extern int interrupted; /* the signal, or 0 */
 void run_begin(void);   /* signals are ours from here on */
-const char *run_once(const struct experiment *e, const struct arm *arm, struct measured *m, const char **note); /* NULL, or why it failed */
+const char *run_once(const struct experiment *e, const struct arm *arm, struct measured *m,
+		     const char **note); /* NULL, or why it failed */
 /* Runs a command to its end; *output is what it wrote on stdout (malloc'd), *status as wait(2) has it. */
 bool run_command(char **command, const char *input, char **output, size_t *length, int *status);
 
@@ -108,7 +110,8 @@ struct around {
 	double seconds, steal, interrupts, throttled;
 };
 void around_read(struct around *a);
-#define DISTURBED_RULE "steal time above 2 %, a thermal throttling event, or device interrupts at more than 3 times the median " \
+#define DISTURBED_RULE                                                                                                 \
+	"steal time above 2 %, a thermal throttling event, or device interrupts at more than 3 times the median "      \
 	"rate of the arm's runs and 1000/s above it"
 void around_mark(struct experiment *e); /* fills run.disturbed */
 void around_describe(struct experiment *e);
@@ -118,7 +121,7 @@ bool metrics_read(struct experiment *e, const struct ab_options *o);
 /* From a run's output: NULL, or why a metric has no value. */
 const char *metrics_take(struct experiment *e, const struct measured *m, struct run *r);
 /* formats.c: the numbers in a text, for metric_take.  Each NULL, or why not. */
-struct numbers { /* as they come */
+struct numbers {          /* as they come */
 	struct bin *bins; /* malloc'd */
 	size_t n;
 	const char *unit;
@@ -133,9 +136,9 @@ double unit_factor(const char *from, const char *to); /* NAN: not the same kind 
 /* jsonread.c: JSON in. */
 struct json_node {
 	enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OBJECT } kind;
-	const char *name;  /* in an object */
+	const char *name; /* in an object */
 	const char *text;
-	double number;     /* or bool */
+	double number; /* or bool */
 	struct json_node *first, *next;
 };
 /* NULL with *why.  *end is set behind the value. */
@@ -144,36 +147,42 @@ const struct json_node *json_member(const struct json_node *object, const char *
 const struct json_node *json_pointer(const struct json_node *root, const char *pointer); /* RFC 6901 */
 
 /* stats.c: numbers only. */
-struct random { uint64_t state; };
+struct random {
+	uint64_t state;
+};
 uint64_t random_next(struct random *r);
 size_t random_below(struct random *r, size_t n);
-struct interval { double low, high; };
-typedef double statistic(double *values, size_t n); /* may reorder the values */
+struct interval {
+	double low, high;
+};
+typedef double statistic(double *values, size_t n);        /* may reorder the values */
 double stats_quantile(double *values, size_t n, double p); /* by linear interpolation, type 7 of Hyndman and Fan */
 double stats_median(double *values, size_t n);
 double stats_hodges_lehmann(double *values, size_t n); /* the median of the averages of all pairs */
-double stats_weighted_quantile(const struct samples *s, double p); /* the smallest value with at least p below or at it */
+double stats_weighted_quantile(const struct samples *s,
+			       double p); /* the smallest value with at least p below or at it */
 struct interval stats_bootstrap(const double *values, size_t n, statistic *of, double level, struct random *r);
-struct interval stats_bootstrap_two(const double *a, size_t n_a, const double *b, size_t n_b, double level, struct random *r);
+struct interval stats_bootstrap_two(const double *a, size_t n_a, const double *b, size_t n_b, double level,
+				    struct random *r);
 double stats_signed_rank(const double *differences, size_t n); /* p, two-sided, exact */
 double stats_rank_sum(const double *a, size_t n_a, const double *b, size_t n_b, struct random *r); /* p, two-sided */
 void stats_holm(const double *p, double *adjusted, size_t n); /* a p that is NAN takes no part */
-size_t stats_runs_needed(size_t tests, double alpha); /* pairs with which the smallest p passes Holm */
+size_t stats_runs_needed(size_t tests, double alpha);         /* pairs with which the smallest p passes Holm */
 
 /* judge.c: a row for each quantity of each metric, for one arm against the first. */
 enum verdict { V_BETTER, V_WORSE, V_NONE, V_NOT_ENOUGH, V_DESCRIPTIVE };
 struct row {
 	const struct metric *metric;
-	const char *quantity;     /* "", "p50", "p99", "p99.9", "max" */
-	const char *label;        /* "latency p99" */
+	const char *quantity; /* "", "p50", "p99", "p99.9", "max" */
+	const char *label;    /* "latency p99" */
 	size_t arm, pairs;
-	double base, value;       /* medians over the runs */
-	double effect;            /* arm minus base */
+	double base, value;                /* medians over the runs */
+	double effect;                     /* arm minus base */
 	struct interval interval, control; /* control: of A/A */
-	double limit;             /* the smallest effect that may be called one */
+	double limit;                      /* the smallest effect that may be called one */
 	double p, adjusted;
 	enum verdict verdict;
-	const char *why;          /* NOT_ENOUGH: what would do; NONE: what could have been seen */
+	const char *why; /* NOT_ENOUGH: what would do; NONE: what could have been seen */
 };
 struct judgement {
 	struct row *rows;
@@ -189,9 +198,10 @@ extern const char *const verdict_words[];
 /* report.c: for people, on stdout. */
 void report_table(FILE *to, const struct experiment *e, const struct judgement *j);
 void report_compare(FILE *to, struct experiment **list, size_t n);
-void report_histogram(FILE *to, const struct experiment *e, bool anyway); /* what a terminal can draw; anyway: of runs, too */
+void report_histogram(FILE *to, const struct experiment *e,
+		      bool anyway); /* what a terminal can draw; anyway: of runs, too */
 const char *report_number(double value);
-const char *report_words(char **words); /* a command line to read */
+const char *report_words(char **words);                      /* a command line to read */
 const char *report_change(double v, double base, bool sign); /* in percent of the base where there is one */
 
 /* save.c: for machines.  False with everything said. */

@@ -93,14 +93,23 @@ static struct arm *new_arm(struct experiment *e)
 static const char *group(enum key_id key)
 {
 	switch (key) {
-	case K_CPUAffinity: case K_CPUPlacement: case K_CPUOverflow: return "CPUAffinity";
+	case K_CPUAffinity:
+	case K_CPUPlacement:
+	case K_CPUOverflow:
+		return "CPUAffinity";
 	case K_CPUSchedulingPolicy:
 	case K_CPUSchedulingPriority:
 	case K_CPUSchedulingResetOnFork:
 		return "CPUSchedulingPolicy";
-	case K_NUMAPolicy: case K_NUMAMask: return "NUMAPolicy";
-	case K_Program: case K_Children: case K_OnError: return ""; /* conditions: in each arm */
-	default: return key_table[key].name;
+	case K_NUMAPolicy:
+	case K_NUMAMask:
+		return "NUMAPolicy";
+	case K_Program:
+	case K_Children:
+	case K_OnError:
+		return ""; /* conditions: in each arm */
+	default:
+		return key_table[key].name;
 	}
 }
 

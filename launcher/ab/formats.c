@@ -19,10 +19,12 @@ void numbers_add(struct numbers *l, double value, double count)
 
 static double seconds(const char *unit)
 {
-	static const struct { const char *name; double seconds;
+	static const struct {
+		const char *name;
+		double seconds;
 	} units[] = {
 		{"ns", 1e-9}, {"us", 1e-6},   {"usec", 1e-6}, {"µs", 1e-6},
-		{"ms", 1e-3}, {"msec", 1e-3}, {"s", 1},	      {"sec", 1},
+		{"ms", 1e-3}, {"msec", 1e-3}, {"s", 1},       {"sec", 1},
 	};
 
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -103,7 +105,7 @@ const char *take_csv(const char *text, const char *spec, struct numbers *l)
 		at++;
 		if (column == CELLS && called(line, n, colon + 1) < n) {
 			column = called(line, n, colon + 1);
-			l->unit = unit_of_title(line[column]);
+			l->unit = line[column] ? unit_of_title(line[column]) : "";
 			at = 0;
 		} else if (column == CELLS && number && called(line, 1, row) == 0) {
 			column = (size_t)number - 1; /* a table without titles */

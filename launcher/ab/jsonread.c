@@ -40,11 +40,21 @@ static char *text_of(struct reader *r)
 			continue;
 		}
 		switch (*++p) {
-		case 'n': code = '\n'; break;
-		case 't': code = '\t'; break;
-		case 'r': code = '\r'; break;
-		case 'b': code = '\b'; break;
-		case 'f': code = '\f'; break;
+		case 'n':
+			code = '\n';
+			break;
+		case 't':
+			code = '\t';
+			break;
+		case 'r':
+			code = '\r';
+			break;
+		case 'b':
+			code = '\b';
+			break;
+		case 'f':
+			code = '\f';
+			break;
 		case 'u':
 			strncpy(hex, p + 1, 4);
 			code = (unsigned)strtoul(hex, NULL, 16);
@@ -52,8 +62,11 @@ static char *text_of(struct reader *r)
 				code = 0;
 			p += strlen(hex);
 			break;
-		case '\0': p--; continue;
-		default: code = (unsigned char)*p;
+		case '\0':
+			p--;
+			continue;
+		default:
+			code = (unsigned char)*p;
 		}
 		if (code < 0x100) {
 			*to++ = (char)code;

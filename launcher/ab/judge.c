@@ -138,7 +138,7 @@ static void decide(const struct experiment *e, struct row *row, size_t needed)
 	/* Intervals shrink by the root of the number of runs: so many would see what there seems to be. */
 	if (seen > 0 && fabs(row->effect) > seen / 4)
 		row->why = memory_printf("about %.0f runs would tell",
-			ceil((double)row->pairs * fmax(1.5, pow(1.5 * seen / fabs(row->effect), 2))));
+					 ceil((double)row->pairs * fmax(1.5, pow(1.5 * seen / fabs(row->effect), 2))));
 }
 
 struct judgement judge(const struct experiment *e)

@@ -6,13 +6,12 @@
 #include <string.h>
 #include "ab.h"
 
-static const struct { const char *name, *unit; } built_in[N_BUILT] = {
-	[BUILT_WALL] = {"wall time", "ms"},
-	[BUILT_CPU] = {"CPU time", "ms"},
-	[BUILT_WAIT] = {"run-queue wait", "ms"},
-	[BUILT_INVOLUNTARY] = {"involuntary switches", ""},
-	[BUILT_MIGRATIONS] = {"migrations", ""},
-	[BUILT_FAULTS] = {"page faults", ""},
+static const struct {
+	const char *name, *unit;
+} built_in[N_BUILT] = {
+	[BUILT_WALL] = {"wall time", "ms"},      [BUILT_CPU] = {"CPU time", "ms"},
+	[BUILT_WAIT] = {"run-queue wait", "ms"}, [BUILT_INVOLUNTARY] = {"involuntary switches", ""},
+	[BUILT_MIGRATIONS] = {"migrations", ""}, [BUILT_FAULTS] = {"page faults", ""},
 	[BUILT_MEMORY] = {"peak memory", "MiB"},
 };
 
@@ -133,7 +132,7 @@ static const char *take_regex(const char *text, const struct metric *m, struct n
 
 	while (regexec(pattern, text, 2, found, flags) == 0) {
 		const char *at = text + found[group].rm_so;
-		char *end = NULL;
+		char *end = (char *)at;
 		double value = found[group].rm_so >= 0 ? strtod(at, &end) : NAN;
 
 		if (isfinite(value) && end > at && end <= text + found[group].rm_eo) {
@@ -184,15 +183,17 @@ static struct samples collect(const struct numbers *l, double factor)
 static const char *take(struct metric *m, const char *text, struct samples *s)
 {
 	struct numbers l = {.unit = NULL};
-	const char *why = m->kind == METRIC_CSV ? take_csv(text, m->spec + 4, &l) :
-		m->kind == METRIC_JSON ? take_json(text, m->spec + 5, &l) :
-		m->kind == METRIC_CYCLICTEST ? take_cyclictest(text, &l) :
-		m->kind == METRIC_HISTOGRAM ? take_histogram(text, &l) : take_regex(text, m, &l);
+	const char *why = m->kind == METRIC_CSV          ? take_csv(text, m->spec + 4, &l)
+			  : m->kind == METRIC_JSON       ? take_json(text, m->spec + 5, &l)
+			  : m->kind == METRIC_CYCLICTEST ? take_cyclictest(text, &l)
+			  : m->kind == METRIC_HISTOGRAM  ? take_histogram(text, &l)
+							 : take_regex(text, m, &l);
 	double factor = 1;
 
 	if (!why && l.n == 0)
-		why = m->kind == METRIC_REGEX || m->kind == METRIC_CSV || m->kind == METRIC_JSON ?
-			memory_printf("'%s' finds no number", m->spec) : "its histogram is empty";
+		why = m->kind == METRIC_REGEX || m->kind == METRIC_CSV || m->kind == METRIC_JSON
+			      ? memory_printf("'%s' finds no number", m->spec)
+			      : "its histogram is empty";
 	/* The first run says the unit; the later ones are turned into it. */
 	if (!why && l.unit && *l.unit) {
 		m->unit = *m->unit ? m->unit : l.unit;

@@ -144,9 +144,9 @@ static void curves(FILE *g, const struct experiment *e, size_t m, double height,
 	fprintf(g,
 		"set key top right\nset logscale y\nset xrange [%g:%g]\nset yrange [0.7:%g]\nset format y '%%.0f'\n"
 		"set xlabel '%s%s%s'\nset ylabel 'samples'\nset title 'How often each came: one step = %s%s%s'\nplot ",
-		low, max + 0.02 * (max - low) + step, most * 3, quoted(e->metrics[m].name), *e->metrics[m].unit ? " in " : "",
-		quoted(e->metrics[m].unit), report_number(step), *e->metrics[m].unit ? " " : "",
-		quoted(e->metrics[m].unit));
+		low, max + 0.02 * (max - low) + step, most * 3, quoted(e->metrics[m].name),
+		*e->metrics[m].unit ? " in " : "", quoted(e->metrics[m].unit), report_number(step),
+		*e->metrics[m].unit ? " " : "", quoted(e->metrics[m].unit));
 	for (size_t a = 0; a < arms; a++)
 		fprintf(g, "%s$counts%zu with steps ls %zu title '%s: max %s%s%s, %.0f samples'", a ? ", " : "", a,
 			a + 1, quoted(arm_label(&e->arms[a])), report_number(largest(&all[a])),
@@ -160,7 +160,8 @@ static void curves(FILE *g, const struct experiment *e, size_t m, double height,
 		"'99.999 %%%%' 1e5, '99.9999 %%%%' 1e6)\n"
 		"set xlabel 'share of the samples that were faster; 1/(1-p), logarithmic'\nset ylabel '%s'\n"
 		"set title 'What the slowest took'\nplot ",
-		total, low < 0 ? "*" : "0", *e->metrics[m].unit ? quoted(e->metrics[m].unit) : quoted(e->metrics[m].name));
+		total, low < 0 ? "*" : "0",
+		*e->metrics[m].unit ? quoted(e->metrics[m].unit) : quoted(e->metrics[m].name));
 	for (size_t a = 0; a < arms; a++)
 		fprintf(g, "%s$slowest%zu with lines ls %zu title '%s'", a ? ", " : "", a, a + 1,
 			quoted(arm_label(&e->arms[a])));

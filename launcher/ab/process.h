@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 struct process {
-	pid_t pid;      /* 0: not started */
+	pid_t pid; /* 0: not started */
 	bool running;
 	int status, output; /* wait(2)'s; a memory file */
 	double started, ended;
@@ -18,7 +18,7 @@ void rest(double until); /* sleeps until something happens or the time has come 
 void end_all(void);
 void forget(struct process *p);
 char *take_output(struct process *p, char *text, size_t *length); /* appended to text; malloc'd */
-const char *last_words(struct process *p); /* for messages: the end of what it said */
+const char *last_words(struct process *p);                        /* for messages: the end of what it said */
 const char *how_ended(const char *who, struct process *p);
 
 #endif

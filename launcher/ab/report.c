@@ -136,7 +136,12 @@ static void compare(FILE *to, const struct experiment *a, const struct experimen
 	struct judgement of_a = judge(a), of_b = judge(b);
 	struct random random = {a->seed ^ b->seed};
 	size_t n = 0;
-	struct { const struct row *row; double base, value; struct interval interval; double limit; } *lines;
+	struct {
+		const struct row *row;
+		double base, value;
+		struct interval interval;
+		double limit;
+	} * lines;
 	double *p, *adjusted, *x = memory_get((a->n_run + 1) * sizeof *x), *y = memory_get((b->n_run + 1) * sizeof *y);
 
 	lines = memory_get((of_a.n + 1) * sizeof *lines);

@@ -79,9 +79,10 @@ static const char *wait_ready(const struct experiment *e, int null)
 		until = now() + delay;
 	while (program.running && !interrupted) {
 		void *mark = memory_mark();
-		bool ready = delay > 0 ? now() >= until :
-			!e->ready ? listens(program.pid) :
-			strncmp(e->ready, "tcp:", 4) == 0 ? connects(e->ready + 4) : succeeds(e->ready, null, until);
+		bool ready = delay > 0                           ? now() >= until
+			     : !e->ready                         ? listens(program.pid)
+			     : strncmp(e->ready, "tcp:", 4) == 0 ? connects(e->ready + 4)
+								 : succeeds(e->ready, null, until);
 
 		memory_release(mark);
 		if (ready && program.running)

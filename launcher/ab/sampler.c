@@ -15,7 +15,7 @@
 static struct seen {
 	pid_t tid;
 	double wait_ns, migrations;
-} *seen;
+} * seen;
 static size_t n_seen, room;
 static bool knows_wait, knows_migrations;
 

@@ -16,7 +16,7 @@ struct answer {
 	const char *value; /* what was read */
 	const char *where; /* from which file */
 	const char *text;  /* what it means here */
-	const char *it;	   /* what the cure is for: {it} in the row's cures */
+	const char *it;    /* what the cure is for: {it} in the row's cures */
 };
 
 struct task {
@@ -41,7 +41,7 @@ struct check {
 	int priority; /* the highest real-time one; 0: none */
 	bool busy_poll, prefer_busy_poll;
 	bool guest, guest_known; /* in a virtual machine */
-	const char **interface;	 /* NULL after the last */
+	const char **interface;  /* NULL after the last */
 	struct task *tasks;
 	const char *tasks_why; /* why there are none */
 	bool tasks_read;
@@ -98,7 +98,7 @@ const char *boot_option(const char *cmdline, const char *name);
 /* The rest of a line that begins with this name and a colon or space. */
 const char *line_of(const char *text, const char *name);
 long long number_in_line(const char *text, const char *name); /* -1: none */
-const char *bracketed(const char *text);		      /* "madvise" of "always [madvise] never" */
+const char *bracketed(const char *text);                      /* "madvise" of "always [madvise] never" */
 /* A row of /proc/interrupts or /proc/softirqs: what it grew by on these CPUs; -1: no such row. */
 long long row_growth(const char *before, const char *after, const char *row, const struct cpuset *cpus);
 const char *row_name(const char *line); /* "36" of " 36:   0 ..."; NULL: none */

@@ -16,7 +16,7 @@ static const struct {
 	uint32_t command;
 } commands[] = {
 	{"coalesce", ETHTOOL_GCOALESCE}, {"channels", ETHTOOL_GCHANNELS}, {"rings", ETHTOOL_GRINGPARAM},
-	{"pause", ETHTOOL_GPAUSEPARAM},	 {"flags", ETHTOOL_GFLAGS},	  {"eee", ETHTOOL_GEEE},
+	{"pause", ETHTOOL_GPAUSEPARAM},  {"flags", ETHTOOL_GFLAGS},       {"eee", ETHTOOL_GEEE},
 };
 
 /* A fake machine has no drivers: their answers stand in files, as decimal numbers. */

@@ -144,7 +144,7 @@ enum verdict interrupts_irqbalance(struct check *c, struct answer *a)
 	mask = from_environ(c, a, t->pid, "IRQBALANCE_BANNED_CPUS", &known);
 	if (!known)
 		return unread(a);
-	a->value = list	  ? memory_printf("IRQBALANCE_BANNED_CPULIST=%s", list)
+	a->value = list   ? memory_printf("IRQBALANCE_BANNED_CPULIST=%s", list)
 		   : mask ? memory_printf("IRQBALANCE_BANNED_CPUS=%s", mask)
 			  : "bans nothing by itself";
 	if (list ? !cpuset_parse(&banned, list) : mask ? !parse_mask(mask, &banned) : false)

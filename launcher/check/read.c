@@ -52,7 +52,7 @@ static char *read_file(const char *path)
 
 static const char *why_not(int error)
 {
-	return error == ENOENT			   ? "no such file"
+	return error == ENOENT                     ? "no such file"
 	       : error == EACCES || error == EPERM ? "no permission: try as root"
 						   : strerror(error);
 }

@@ -98,7 +98,8 @@ int main(int argc, char **argv)
 			command[i].ratio[r] = command[i].value[r] / command[0].value[r];
 	}
 	for (int i = 0; i < n; i++) {
-		struct spread v = spread_of(command[i].value, (size_t)rounds), q = spread_of(command[i].ratio, (size_t)rounds);
+		struct spread v = spread_of(command[i].value, (size_t)rounds),
+			      q = spread_of(command[i].ratio, (size_t)rounds);
 
 		printf("%s\t%.1f\t%.3f\t%.3f\t%.3f\n", command[i].name, v.median, q.median, q.low, q.high);
 	}

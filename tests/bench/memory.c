@@ -45,7 +45,8 @@ static int of_shim(struct dl_phdr_info *info, size_t size, void *pages)
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
 		if (p->p_type == PT_LOAD && (p->p_flags & PF_W || !private_only))
-			*(long *)pages += present_pages(info->dlpi_addr + p->p_vaddr, info->dlpi_addr + p->p_vaddr + p->p_memsz);
+			*(long *)pages += present_pages(info->dlpi_addr + p->p_vaddr,
+							info->dlpi_addr + p->p_vaddr + p->p_memsz);
 	}
 	return 1;
 }

@@ -18,7 +18,8 @@ static int wrong(const char *what)
 
 int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
 {
-	int (*real)(int, struct sockaddr *, socklen_t *) = (int (*)(int, struct sockaddr *, socklen_t *))dlsym(RTLD_NEXT, "accept");
+	int (*real)(int, struct sockaddr *,
+		    socklen_t *) = (int (*)(int, struct sockaddr *, socklen_t *))dlsym(RTLD_NEXT, "accept");
 	int result = real(fd, address, size);
 
 	if (result < 0 && wrong("errno"))
@@ -28,8 +29,8 @@ int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict size)
 
 int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict size, int flags)
 {
-	int (*real)(int, struct sockaddr *, socklen_t *, int) =
-		(int (*)(int, struct sockaddr *, socklen_t *, int))dlsym(RTLD_NEXT, "accept4");
+	int (*real)(int, struct sockaddr *, socklen_t *,
+		    int) = (int (*)(int, struct sockaddr *, socklen_t *, int))dlsym(RTLD_NEXT, "accept4");
 	int result = real(fd, address, size, flags);
 
 	if (result < 0 && wrong("errno"))
@@ -40,8 +41,8 @@ int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict size,
 int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr, void *(*routine)(void *),
 		   void *restrict argument)
 {
-	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = (int (*)(
+		pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
 
 	return real(thread, wrong("attr") ? NULL : attr, routine, argument);
 }

@@ -88,8 +88,8 @@ static void descriptors(int epoll, const int *fd, size_t n)
 		if (epoll) {
 			struct look_epoll_params p;
 			if (ioctl(mine, LOOK_EPIOCGPARAMS, &p) == 0)
-				printf("fd=%d\tusecs=%u\tbudget=%u\tprefer=%u\n", fd[i], p.busy_poll_usecs, p.busy_poll_budget,
-				       p.prefer_busy_poll);
+				printf("fd=%d\tusecs=%u\tbudget=%u\tprefer=%u\n", fd[i], p.busy_poll_usecs,
+				       p.busy_poll_budget, p.prefer_busy_poll);
 			else
 				printf("fd=%d\tusecs=-\tbudget=-\tprefer=-\n", fd[i]);
 		} else {

@@ -3,10 +3,11 @@
 #include "options.h"
 #include <arpa/inet.h>
 
-static const char usage[] = "usage: accepts self               its own client connects, twice: accept, accept4\n"
-			    "       accepts PORT [N]           wait for N clients (default 1); port 0: any, is printed\n"
-			    "       accepts fd N               as self, the listener being descriptor N\n"
-			    "       accepts pass COMMAND...    make a listener descriptor 3 and exec COMMAND\n";
+static const char usage[] =
+	"usage: accepts self               its own client connects, twice: accept, accept4\n"
+	"       accepts PORT [N]           wait for N clients (default 1); port 0: any, is printed\n"
+	"       accepts fd N               as self, the listener being descriptor N\n"
+	"       accepts pass COMMAND...    make a listener descriptor 3 and exec COMMAND\n";
 
 static void print(const char *who, int fd)
 {
@@ -17,7 +18,8 @@ static void print(const char *who, int fd)
 
 static int listener(int port)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port) };
+	struct sockaddr_in any = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
 	socklen_t size = sizeof any;
 	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -40,7 +42,9 @@ static void self(int fd)
 {
 	print("listener", fd);
 	for (int i = 0; i < 2; i++) {
-		struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port_of(fd)) };
+		struct sockaddr_in to = {.sin_family = AF_INET,
+					 .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+					 .sin_port = htons((uint16_t)port_of(fd))};
 		int client = socket(AF_INET, SOCK_STREAM, 0);
 		if (connect(client, (struct sockaddr *)&to, sizeof to) != 0)
 			exit(3);

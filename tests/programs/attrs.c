@@ -87,7 +87,10 @@ static const char *detach_state(void)
 	return atomic_load(&count) == 2 ? NULL : "not detached";
 }
 
-static void *nothing(void *unused) { return unused; }
+static void *nothing(void *unused)
+{
+	return unused;
+}
 
 static const char *stack_min(void)
 {
@@ -109,7 +112,7 @@ static void *stack_size_is(void *wanted)
 
 static const char *stack_size(void)
 {
-	size_t wanted[2] = { 256 * 1024, 4096 };
+	size_t wanted[2] = {256 * 1024, 4096};
 	pthread_attr_setstacksize(&attr, wanted[0]);
 	return run(stack_size_is, wanted);
 }
@@ -127,7 +130,7 @@ static const char *stack_default(void)
 
 static const char *guard_size(void)
 {
-	size_t wanted[2] = { 512 * 1024, 65536 }, none[2] = { 512 * 1024, 0 };
+	size_t wanted[2] = {512 * 1024, 65536}, none[2] = {512 * 1024, 0};
 	pthread_attr_setstacksize(&attr, wanted[0]);
 	pthread_attr_setguardsize(&attr, wanted[1]);
 	const char *why = run(stack_size_is, wanted);
@@ -155,14 +158,15 @@ static void *mask_is(void *wanted)
 {
 	sigset_t mask;
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
-	return sigismember(&mask, SIGUSR1) == ((int *)wanted)[0] && sigismember(&mask, SIGUSR2) == ((int *)wanted)[1] ? NULL :
-															  "another mask";
+	return sigismember(&mask, SIGUSR1) == ((int *)wanted)[0] && sigismember(&mask, SIGUSR2) == ((int *)wanted)[1]
+		       ? NULL
+		       : "another mask";
 }
 
 static const char *signal_mask(void)
 {
 	sigset_t usr1;
-	int wanted[2] = { 1, 0 };
+	int wanted[2] = {1, 0};
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
 	pthread_attr_setsigmask_np(&attr, &usr1);
@@ -172,7 +176,7 @@ static const char *signal_mask(void)
 static const char *signal_mask_inherited(void)
 {
 	sigset_t usr2, before;
-	int wanted[2] = { 0, 1 };
+	int wanted[2] = {0, 1};
 	sigemptyset(&usr2);
 	sigaddset(&usr2, SIGUSR2);
 	pthread_sigmask(SIG_BLOCK, &usr2, &before);
@@ -233,7 +237,7 @@ static void *is_other(void *unused)
 
 static const char *explicit_other(void)
 {
-	struct sched_param zero = { 0 };
+	struct sched_param zero = {0};
 	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
 	pthread_attr_setschedparam(&attr, &zero);
@@ -254,7 +258,7 @@ static const char *process_limit(void)
 	pid_t child = fork();
 	if (child == 0) {
 		pthread_t id;
-		struct rlimit none = { 0, 0 };
+		struct rlimit none = {0, 0};
 		if ((geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) || setrlimit(RLIMIT_NPROC, &none) != 0)
 			_exit(2);
 		_exit(pthread_create(&id, NULL, nothing, NULL) != EAGAIN);
@@ -262,7 +266,10 @@ static const char *process_limit(void)
 	return waitpid(child, &status, 0) == child && status == 0 ? NULL : "not EAGAIN";
 }
 
-static void *leaves(void *value) { pthread_exit(value); }
+static void *leaves(void *value)
+{
+	pthread_exit(value);
+}
 
 static const char *exit_value(void)
 {
@@ -294,11 +301,14 @@ static const char *cancel(void *fd)
 	return result == PTHREAD_CANCELED && atomic_load(&count) == 1 ? NULL : "not cancelled, or no cleanup";
 }
 
-static const char *cancel_sleep(void) { return cancel(NULL); }
+static const char *cancel_sleep(void)
+{
+	return cancel(NULL);
+}
 
 static const char *cancel_accept(void)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	if (bind(fd, (struct sockaddr *)&any, sizeof any) != 0 || listen(fd, 1) != 0)
 		return "no listener";
@@ -311,7 +321,8 @@ static void *spins(void *unused)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
 	atomic_store(&count, 1);
-	for (time_t start = time(NULL); time(NULL) - start < 3;) /* an end and a yield, should both be SCHED_FIFO on one CPU */
+	for (time_t start = time(NULL);
+	     time(NULL) - start < 3;) /* an end and a yield, should both be SCHED_FIFO on one CPU */
 		sched_yield();
 	return unused;
 }
@@ -337,7 +348,10 @@ static void *counts_frames(void *unused)
 	return write(STDOUT_FILENO, line, (size_t)n) == n ? unused : "cannot write";
 }
 
-static const char *depth(void) { return run(counts_frames, NULL); }
+static const char *depth(void)
+{
+	return run(counts_frames, NULL);
+}
 
 static pthread_key_t key;
 
@@ -421,16 +435,37 @@ static const char *churn(void)
 	return CPU_EQUAL(&before, &after) ? NULL : "main has moved";
 }
 
-#define TEST(name) { #name, name }
+#define TEST(name)                                                                                                     \
+	{                                                                                                              \
+#name, name                                                                                            \
+	}
 static const struct {
 	const char *name;
 	test *run;
 } tests[] = {
-	TEST(detached), TEST(detach_state), TEST(stack_min), TEST(stack_size), TEST(stack_default), TEST(guard_size),
-	TEST(own_stack), TEST(signal_mask), TEST(signal_mask_inherited), TEST(attr_reused), TEST(attr_unchanged),
-	TEST(explicit_other), TEST(too_large_stack), TEST(process_limit), TEST(exit_value), TEST(cancel_sleep),
-	TEST(cancel_accept), TEST(cancel_asynchronous), TEST(depth), TEST(key_destructor), TEST(id_set_before_start),
-	TEST(id_freed_by_thread), TEST(churn),
+	TEST(detached),
+	TEST(detach_state),
+	TEST(stack_min),
+	TEST(stack_size),
+	TEST(stack_default),
+	TEST(guard_size),
+	TEST(own_stack),
+	TEST(signal_mask),
+	TEST(signal_mask_inherited),
+	TEST(attr_reused),
+	TEST(attr_unchanged),
+	TEST(explicit_other),
+	TEST(too_large_stack),
+	TEST(process_limit),
+	TEST(exit_value),
+	TEST(cancel_sleep),
+	TEST(cancel_accept),
+	TEST(cancel_asynchronous),
+	TEST(depth),
+	TEST(key_destructor),
+	TEST(id_set_before_start),
+	TEST(id_freed_by_thread),
+	TEST(churn),
 };
 
 int main(int argc, char **argv)

@@ -12,7 +12,10 @@ __asm__(".symver old_create,pthread_create@GLIBC_2.2.5"); /* as a binary from De
 #define old_create pthread_create
 #endif
 
-static void *runs(void *who) { return show(who), NULL; }
+static void *runs(void *who)
+{
+	return show(who), NULL;
+}
 
 static void make(create *how, const char *who)
 {

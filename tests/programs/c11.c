@@ -7,22 +7,40 @@ enum { MANY = 400 };
 static atomic_int ended;
 static mtx_t gate;
 
-static int shows(void *who) { return show(who), 1; }
-static int returns(void *value) { return *(int *)value; }
-static int exits(void *value) { thrd_exit(*(int *)value); }
-static int detaches(void *unused) { (void)unused; return thrd_detach(thrd_current()), atomic_fetch_add(&ended, 1), 0; }
-static int waits(void *unused) { (void)unused; return mtx_lock(&gate), mtx_unlock(&gate), 5; }
+static int shows(void *who)
+{
+	return show(who), 1;
+}
+static int returns(void *value)
+{
+	return *(int *)value;
+}
+static int exits(void *value)
+{
+	thrd_exit(*(int *)value);
+}
+static int detaches(void *unused)
+{
+	(void)unused;
+	return thrd_detach(thrd_current()), atomic_fetch_add(&ended, 1), 0;
+}
+static int waits(void *unused)
+{
+	(void)unused;
+	return mtx_lock(&gate), mtx_unlock(&gate), 5;
+}
 
 static int joined(thrd_start_t start, int value)
 {
 	thrd_t t;
 	int result = ~value;
-	return thrd_create(&t, start, &value) == thrd_success && thrd_join(t, &result) == thrd_success && result == value;
+	return thrd_create(&t, start, &value) == thrd_success && thrd_join(t, &result) == thrd_success &&
+	       result == value;
 }
 
 int main(void)
 {
-	static char who[4][2] = { "1", "2", "3", "4" };
+	static char who[4][2] = {"1", "2", "3", "4"};
 	static thrd_t many[MANY];
 	int result, good = 1;
 	show("main");
@@ -41,7 +59,7 @@ int main(void)
 		good &= thrd_create(&t, detaches, NULL) == thrd_success;
 	}
 	for (int i = 0; i < 1000 && atomic_load(&ended) < MANY; i++)
-		thrd_sleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+		thrd_sleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 	check("detached", good && atomic_load(&ended) == MANY, "not all ran");
 
 	mtx_init(&gate, mtx_plain);

@@ -7,7 +7,10 @@
 static const char usage[] = "usage: childpins fork|vfork pin CPU PROGRAM\n"
 			    "       childpins fork|vfork name NAME PROGRAM\n";
 
-static void *runs(void *who) { return show(who), NULL; }
+static void *runs(void *who)
+{
+	return show(who), NULL;
+}
 
 /* Inlined: a function that returns would hand a vfork child's frames to its parent. */
 static inline __attribute__((always_inline)) void child(char **argv)

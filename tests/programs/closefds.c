@@ -29,5 +29,6 @@ int main(int argc, char **argv)
 	check("epoll-is-4", epoll_create1(0) == 4, "another descriptor is open");
 	options_line(line, sizeof line, fd);
 	show_print("socket", line);
-	return check("file-unharmed", fstat(2, &file) == 0 && file.st_size == 0 && lseek(2, 0, SEEK_CUR) == 0, "something was written") != 0;
+	return check("file-unharmed", fstat(2, &file) == 0 && file.st_size == 0 && lseek(2, 0, SEEK_CUR) == 0,
+		     "something was written") != 0;
 }

@@ -9,7 +9,10 @@ static const char usage[] = "usage: creators reset      SCHED_FIFO 5 with SCHED_
 			    "       creators nobody     has given up root\n"
 			    "prints: the thread's line, or who=thread error=NAME\n";
 
-static void *runs(void *who) { return show(who), NULL; }
+static void *runs(void *who)
+{
+	return show(who), NULL;
+}
 
 static int deadline(void)
 {
@@ -19,14 +22,14 @@ static int deadline(void)
 		int32_t nice;
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
-	} attr = { .size = sizeof attr, .policy = 6, .runtime = 5000000, .deadline = 100000000, .period = 100000000 };
+	} attr = {.size = sizeof attr, .policy = 6, .runtime = 5000000, .deadline = 100000000, .period = 100000000};
 	return (int)syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
 int main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
-	struct sched_param five = { .sched_priority = 5 };
+	struct sched_param five = {.sched_priority = 5};
 	pthread_t id;
 	int r;
 	if (strcmp(what, "reset") == 0)

@@ -4,7 +4,10 @@
 
 void ctorlib_report(void);
 
-static void *works(void *who) { return show(who), NULL; }
+static void *works(void *who)
+{
+	return show(who), NULL;
+}
 
 int main(void)
 {

@@ -8,17 +8,23 @@
 #include <sys/socket.h>
 #include <threads.h>
 
-static void *nothing(void *unused) { return unused; }
-static int zero(void *unused) { return unused != NULL; }
+static void *nothing(void *unused)
+{
+	return unused;
+}
+static int zero(void *unused)
+{
+	return unused != NULL;
+}
 
 /* `good` and errno as it was before the call: 7777. */
-#define UNTOUCHED(name, good)                                                \
-	do {                                                                 \
-		errno = 7777;                                                \
-		int good_ = (good), after_ = errno;                          \
-		char why_[32];                                               \
-		snprintf(why_, sizeof why_, "%d, errno %d", good_, after_);  \
-		check(name, good_ && after_ == 7777, why_);                  \
+#define UNTOUCHED(name, good)                                                                                          \
+	do {                                                                                                           \
+		errno = 7777;                                                                                          \
+		int good_ = (good), after_ = errno;                                                                    \
+		char why_[32];                                                                                         \
+		snprintf(why_, sizeof why_, "%d, errno %d", good_, after_);                                            \
+		check(name, good_ &&after_ == 7777, why_);                                                             \
 	} while (0)
 
 static int client(int listener)
@@ -36,13 +42,14 @@ int main(void)
 	char why[16];
 	pthread_t thread;
 	thrd_t c11;
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	snprintf(why, sizeof why, "%d", at_main);
 	check("at-main", at_main == 0, why);
 	UNTOUCHED("socket", (listener = socket(AF_INET, SOCK_STREAM, 0)) >= 0);
 	UNTOUCHED("socket-udp", socket(AF_INET, SOCK_DGRAM, 0) >= 0);
 	UNTOUCHED("socket-unix", socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
-	if (bind(listener, (struct sockaddr *)&any, sizeof any) || listen(listener, 8) || client(listener) || client(listener))
+	if (bind(listener, (struct sockaddr *)&any, sizeof any) || listen(listener, 8) || client(listener) ||
+	    client(listener))
 		return 3;
 	UNTOUCHED("accept", accept(listener, NULL, NULL) >= 0);
 	UNTOUCHED("accept4", accept4(listener, NULL, NULL, SOCK_CLOEXEC) >= 0);

@@ -13,10 +13,11 @@ static const char usage[] = "usage: fakesystemd [-k SIGNAL] COMMAND [ARGUMENT...
 /* The pid that sent READY=1, as the kernel says; -1 if none did within 10 s or before the child ended. */
 static pid_t ready(int fd, pid_t child)
 {
-	struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN } };
+	struct pollfd p[] = {{.fd = fd, .events = POLLIN},
+			     {.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN}};
 	char text[256], room[CMSG_SPACE(sizeof(struct ucred))];
-	struct iovec data = { text, sizeof text - 1 };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room };
+	struct iovec data = {text, sizeof text - 1};
+	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
 	int r;
 	while ((r = poll(p, 2, 10000)) < 0 && errno == EINTR)
 		;
@@ -38,11 +39,12 @@ int main(int argc, char **argv)
 	if (!argv[optind])
 		return fputs(usage, stderr), 2;
 
-	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
 	snprintf(name.sun_path, sizeof name.sun_path, "/tmp/fakesystemd.%d", (int)getpid());
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	unlink(name.sun_path);
-	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 || bind(fd, (struct sockaddr *)&name, sizeof name) != 0)
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+	    bind(fd, (struct sockaddr *)&name, sizeof name) != 0)
 		return perror("fakesystemd"), 3;
 	setenv("NOTIFY_SOCKET", name.sun_path, 1);
 

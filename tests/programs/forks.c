@@ -12,7 +12,10 @@ static const char usage[] = "usage: forks fork | doublefork | workers [N]\n"
 extern char **environ;
 static char self[4096];
 
-static void *thread(void *who) { return show(who), NULL; }
+static void *thread(void *who)
+{
+	return show(who), NULL;
+}
 
 static void show_with_threads(const char *who, int n)
 {
@@ -75,7 +78,7 @@ static void daemonise(const char *file)
 static void run(const char *how, char *program)
 {
 	char command[4200], line[SHOW_LINE];
-	char *arguments[] = { program, "show", NULL }, *none[] = { NULL };
+	char *arguments[] = {program, "show", NULL}, *none[] = {NULL};
 	pid_t pid;
 	snprintf(command, sizeof command, "%s show", program);
 	if (strcmp(how, "vfork-exec") == 0) {

@@ -9,7 +9,7 @@
 
 int main(int argc, char **argv)
 {
-	struct io_uring_params p = { 0 };
+	struct io_uring_params p = {0};
 	int fd = (int)syscall(SYS_io_uring_setup, 4, &p);
 	if (fd < 0)
 		return perror("io_uring_setup"), 2;

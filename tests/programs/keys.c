@@ -2,7 +2,10 @@
 #include "show.h"
 #include <pthread.h>
 
-static void *runs(void *who) { return show(who), NULL; }
+static void *runs(void *who)
+{
+	return show(who), NULL;
+}
 
 static void take_keys(int argc, char **argv, char **environment)
 {

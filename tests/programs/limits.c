@@ -22,9 +22,10 @@ static void limit(const char *name, int resource)
 
 static void memory_policy(void)
 {
-	static const char *const name[] = { "default", "preferred", "bind", "interleave", "local", "preferred-many", "weighted-interleave" };
+	static const char *const name[] = {"default",        "preferred",          "bind", "interleave", "local",
+					   "preferred-many", "weighted-interleave"};
 	enum { NODES = 4096, BITS = 8 * sizeof(unsigned long) };
-	unsigned long nodes[NODES / BITS] = { 0 };
+	unsigned long nodes[NODES / BITS] = {0};
 	int mode = -1;
 	if (syscall(SYS_get_mempolicy, &mode, nodes, (unsigned long)NODES, NULL, 0UL) != 0)
 		perror("get_mempolicy");

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 {
 	const char *path = getenv("NOTIFY_SOCKET"), *what = argc > 1 ? argv[1] : "exit";
 	int number = argc > 2 ? atoi(argv[2]) : 0;
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	snprintf(to.sun_path, sizeof to.sun_path, "%s", path ? path : "");
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (sendto(fd, "READY=1", 7, 0, (struct sockaddr *)&to, sizeof to) != 7)

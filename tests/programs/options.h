@@ -20,17 +20,17 @@ static const struct {
 	const char *name;
 	int level, option;
 } options_table[] = {
-	{ "nodelay", IPPROTO_TCP, TCP_NODELAY },
-	{ "busypoll", SOL_SOCKET, SO_BUSY_POLL },
-	{ "prefer", SOL_SOCKET, SO_PREFER_BUSY_POLL },
-	{ "priority", SOL_SOCKET, SO_PRIORITY },
-	{ "tos", IPPROTO_IP, IP_TOS },
-	{ "tclass", IPPROTO_IPV6, IPV6_TCLASS },
-	{ "usertimeout", IPPROTO_TCP, TCP_USER_TIMEOUT },
-	{ "quickack", IPPROTO_TCP, TCP_QUICKACK },
-	{ "rcvbuf", SOL_SOCKET, SO_RCVBUF },
-	{ "sndbuf", SOL_SOCKET, SO_SNDBUF },
-	{ "lowat", IPPROTO_TCP, TCP_NOTSENT_LOWAT },
+	{"nodelay", IPPROTO_TCP, TCP_NODELAY},
+	{"busypoll", SOL_SOCKET, SO_BUSY_POLL},
+	{"prefer", SOL_SOCKET, SO_PREFER_BUSY_POLL},
+	{"priority", SOL_SOCKET, SO_PRIORITY},
+	{"tos", IPPROTO_IP, IP_TOS},
+	{"tclass", IPPROTO_IPV6, IPV6_TCLASS},
+	{"usertimeout", IPPROTO_TCP, TCP_USER_TIMEOUT},
+	{"quickack", IPPROTO_TCP, TCP_QUICKACK},
+	{"rcvbuf", SOL_SOCKET, SO_RCVBUF},
+	{"sndbuf", SOL_SOCKET, SO_SNDBUF},
+	{"lowat", IPPROTO_TCP, TCP_NOTSENT_LOWAT},
 };
 
 static inline int options_get(int fd, int level, int option)
@@ -44,8 +44,14 @@ static inline void options_line(char *line, size_t size, int fd)
 {
 	int domain = options_get(fd, SOL_SOCKET, SO_DOMAIN), type = options_get(fd, SOL_SOCKET, SO_TYPE);
 	int n = snprintf(line, size, "domain=%s\ttype=%s\tproto=%d\tlisten=%d",
-			 domain == AF_INET ? "inet" : domain == AF_INET6 ? "inet6" : domain == AF_UNIX ? "unix" : "other",
-			 type == SOCK_STREAM ? "stream" : type == SOCK_DGRAM ? "dgram" : type == SOCK_RAW ? "raw" : "other",
+			 domain == AF_INET    ? "inet"
+			 : domain == AF_INET6 ? "inet6"
+			 : domain == AF_UNIX  ? "unix"
+					      : "other",
+			 type == SOCK_STREAM  ? "stream"
+			 : type == SOCK_DGRAM ? "dgram"
+			 : type == SOCK_RAW   ? "raw"
+					      : "other",
 			 options_get(fd, SOL_SOCKET, SO_PROTOCOL), options_get(fd, SOL_SOCKET, SO_ACCEPTCONN));
 	for (size_t i = 0; i < sizeof options_table / sizeof *options_table && n > 0 && (size_t)n < size; i++) {
 		int value = 0;

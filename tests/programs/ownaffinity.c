@@ -20,7 +20,10 @@ static void watch(const char *who, int call)
 	show_print(who, now);
 }
 
-static void *by_attr(void *call) { return watch("attr", *(int *)call), NULL; }
+static void *by_attr(void *call)
+{
+	return watch("attr", *(int *)call), NULL;
+}
 
 static void *by_call(void *unused)
 {
@@ -36,21 +39,21 @@ static void *by_pthread_call(void *unused)
 
 static void *by_policy(void *unused)
 {
-	struct sched_param zero = { 0 };
+	struct sched_param zero = {0};
 	usleep(100000);
 	return watch("sched_setscheduler", sched_setscheduler(0, SCHED_BATCH, &zero)), unused;
 }
 
 static void *by_pthread_policy(void *unused)
 {
-	struct sched_param zero = { 0 };
+	struct sched_param zero = {0};
 	usleep(100000);
 	return watch("pthread_setschedparam", pthread_setschedparam(pthread_self(), SCHED_BATCH, &zero)), unused;
 }
 
 int main(int argc, char **argv)
 {
-	static void *(*const routine[])(void *) = { by_attr, by_call, by_pthread_call, by_policy, by_pthread_policy };
+	static void *(*const routine[])(void *) = {by_attr, by_call, by_pthread_call, by_policy, by_pthread_policy};
 	pthread_t id[5];
 	pthread_attr_t attr;
 	int call = 0;

@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static void *runs(void *who) { return show(who), NULL; }
+static void *runs(void *who)
+{
+	return show(who), NULL;
+}
 
 int main(int argc, char **argv)
 {

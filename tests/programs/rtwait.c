@@ -5,8 +5,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
-static const char usage[] = "usage: rtwait yield   thread 1, `low`, works 0.1 s; thread 2, `high`, yields until then, 3 s at most\n"
-			    "       rtwait spin [SECONDS]   a thread that never sleeps, for ever or so long\n";
+static const char usage[] =
+	"usage: rtwait yield   thread 1, `low`, works 0.1 s; thread 2, `high`, yields until then, 3 s at most\n"
+	"       rtwait spin [SECONDS]   a thread that never sleeps, for ever or so long\n";
 static atomic_int done;
 static pthread_barrier_t both;
 

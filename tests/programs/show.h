@@ -38,7 +38,7 @@ static inline void show_status(const char *path, const char *key, char *value, s
 
 static inline const char *show_policy(long policy)
 {
-	static const char *const name[] = { "other", "fifo", "rr", "batch", "iso", "idle", "deadline", "ext" };
+	static const char *const name[] = {"other", "fifo", "rr", "batch", "iso", "idle", "deadline", "ext"};
 	policy &= ~0x40000000L; /* SCHED_RESET_ON_FORK */
 	return policy >= 0 && policy < 8 ? name[policy] : "unknown";
 }
@@ -54,8 +54,9 @@ static inline void show_thread(char *line, size_t size, const char *process, pid
 	show_status(path, "VmLck", locked, sizeof locked);
 	long policy = syscall(SYS_sched_getscheduler, tid);
 	syscall(SYS_sched_getparam, tid, &priority);
-	snprintf(line, size, "comm=%s\tcpus=%s\tpolicy=%s\tprio=%d\tnice=%d\treset=%d\tlocked=%ld", comm, cpus, show_policy(policy),
-		 priority, getpriority(PRIO_PROCESS, (id_t)tid), (policy & 0x40000000L) != 0, atol(locked));
+	snprintf(line, size, "comm=%s\tcpus=%s\tpolicy=%s\tprio=%d\tnice=%d\treset=%d\tlocked=%ld", comm, cpus,
+		 show_policy(policy), priority, getpriority(PRIO_PROCESS, (id_t)tid), (policy & 0x40000000L) != 0,
+		 atol(locked));
 }
 
 static inline void show_self(char *line, size_t size)
@@ -84,7 +85,8 @@ static inline int check(const char *name, int good, const char *why)
 {
 	static int failures;
 	char line[512];
-	int n = good ? snprintf(line, sizeof line, "ok %s\n", name) : snprintf(line, sizeof line, "FAIL %s %s\n", name, why);
+	int n = good ? snprintf(line, sizeof line, "ok %s\n", name)
+		     : snprintf(line, sizeof line, "FAIL %s %s\n", name, why);
 	failures += !good;
 	if (write(STDOUT_FILENO, line, (size_t)n) != n)
 		_exit(99);

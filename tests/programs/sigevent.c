@@ -16,8 +16,8 @@ static void expire(union sigval value)
 int main(int argc, char **argv)
 {
 	timer_t timer;
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD, .sigev_notify_function = expire };
-	struct itimerspec soon = { .it_value.tv_nsec = 10000000 };
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = expire};
+	struct itimerspec soon = {.it_value.tv_nsec = 10000000};
 	sem_init(&fired, 0, 0);
 	show("main");
 	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &soon, NULL) != 0)

@@ -27,15 +27,16 @@ static int make(const char *who, int domain, int type, int protocol)
 
 int main(int argc, char **argv)
 {
-	static const int protocols[] = { 0, IPPROTO_TCP, IPPROTO_MPTCP };
+	static const int protocols[] = {0, IPPROTO_TCP, IPPROTO_MPTCP};
 	int pair[2], off = 0, fd = -1;
 	for (int six = 0; six < 2; six++)
 		for (int p = 0; p < 3; p++)
 			for (int flags = 0; flags < 2; flags++) {
 				char who[32];
-				snprintf(who, sizeof who, "%s-%d%s", six ? "inet6" : "inet", protocols[p], flags ? "-flags" : "");
-				fd = make(who, six ? AF_INET6 : AF_INET, SOCK_STREAM | (flags ? SOCK_NONBLOCK | SOCK_CLOEXEC : 0),
-					  protocols[p]);
+				snprintf(who, sizeof who, "%s-%d%s", six ? "inet6" : "inet", protocols[p],
+					 flags ? "-flags" : "");
+				fd = make(who, six ? AF_INET6 : AF_INET,
+					  SOCK_STREAM | (flags ? SOCK_NONBLOCK | SOCK_CLOEXEC : 0), protocols[p]);
 			}
 	fd = make("own", AF_INET, SOCK_STREAM, 0);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &off, sizeof off);

@@ -24,7 +24,7 @@ static double now(void)
 int main(void)
 {
 	pthread_t id;
-	struct sched_param ten = { .sched_priority = 10 };
+	struct sched_param ten = {.sched_priority = 10};
 	long policy = syscall(SYS_sched_getscheduler, 0) & ~0x40000000L;
 	if (policy != SCHED_FIFO && policy != SCHED_RR && syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &ten) != 0)
 		return puts("cannot be SCHED_FIFO"), 2;

@@ -3,16 +3,25 @@
 #include <pthread.h>
 
 void *exported(void *who);
-void *exported(void *who) { return show(who), NULL; }
-static __attribute__((noinline)) void *listens(void *who) { return show(who), NULL; }
-static __attribute__((noinline)) void *works(void *who) { return show(who), (char *)who + 1; }
+void *exported(void *who)
+{
+	return show(who), NULL;
+}
+static __attribute__((noinline)) void *listens(void *who)
+{
+	return show(who), NULL;
+}
+static __attribute__((noinline)) void *works(void *who)
+{
+	return show(who), (char *)who + 1;
+}
 
 int main(void)
 {
 	static const struct {
 		void *(*routine)(void *);
 		const char *who;
-	} threads[] = { { works, "works1" }, { exported, "exported" }, { listens, "listens" }, { works, "works2" } };
+	} threads[] = {{works, "works1"}, {exported, "exported"}, {listens, "listens"}, {works, "works2"}};
 	for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
 		pthread_t id;
 		if (pthread_create(&id, NULL, threads[i].routine, (void *)threads[i].who) != 0)

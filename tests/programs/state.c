@@ -23,11 +23,14 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 	return atoi((*a)->d_name) - atoi((*b)->d_name);
 }
 
-static int number(const struct dirent *e) { return e->d_name[0] != '.'; }
+static int number(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
 
 int main(int argc, char **argv)
 {
-	static const char *const keys[] = { "SigBlk", "SigIgn", "SigCgt", "Cpus_allowed_list", "Umask", "NoNewPrivs" };
+	static const char *const keys[] = {"SigBlk", "SigIgn", "SigCgt", "Cpus_allowed_list", "Umask", "NoNewPrivs"};
 	char value[4096];
 	struct dirent **fd;
 	int names = 0;

@@ -17,7 +17,7 @@ static void *waits(void *unused)
 
 static void *renames(void *unused)
 {
-	static const char *const name[] = { "born", "rx", "other" };
+	static const char *const name[] = {"born", "rx", "other"};
 	for (int i = 0; i < 3; i++) {
 		pthread_setname_np(pthread_self(), name[i]);
 		show(name[i]);

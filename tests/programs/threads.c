@@ -59,14 +59,29 @@ int main(int argc, char **argv)
 	int n = 4, seconds = 0, rounds = 1, failing = 0, next = 0;
 	for (int c; (c = getopt(argc, argv, "n:s:N:Ppr:f")) != -1;)
 		switch (c) {
-		case 'n': n = atoi(optarg); break;
-		case 's': seconds = atoi(optarg); break;
-		case 'N': prefix = optarg; break;
-		case 'P': by_main = 1; break;
-		case 'p': by_prctl = 1; break;
-		case 'r': rounds = atoi(optarg); break;
-		case 'f': failing = 1; break;
-		default: return fputs(usage, stderr), 2;
+		case 'n':
+			n = atoi(optarg);
+			break;
+		case 's':
+			seconds = atoi(optarg);
+			break;
+		case 'N':
+			prefix = optarg;
+			break;
+		case 'P':
+			by_main = 1;
+			break;
+		case 'p':
+			by_prctl = 1;
+			break;
+		case 'r':
+			rounds = atoi(optarg);
+			break;
+		case 'f':
+			failing = 1;
+			break;
+		default:
+			return fputs(usage, stderr), 2;
 		}
 	show("0\twhen=start");
 

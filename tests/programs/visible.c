@@ -10,14 +10,16 @@ static void *looks(void *who)
 	CPU_ZERO(&pthread_told);
 	show_self(before, sizeof before);
 	int count = sched_getaffinity(0, sizeof told, &told) == 0 ? CPU_COUNT(&told) : -1;
-	int pthread_count = pthread_getaffinity_np(pthread_self(), sizeof told, &pthread_told) == 0 ? CPU_COUNT(&pthread_told) : -1;
+	int pthread_count = pthread_getaffinity_np(pthread_self(), sizeof told, &pthread_told) == 0
+				    ? CPU_COUNT(&pthread_told)
+				    : -1;
 	int set = sched_setaffinity(0, sizeof told, &told);
 	int pthread_set = pthread_setaffinity_np(pthread_self(), sizeof told, &pthread_told);
 	show_self(line, SHOW_LINE);
 	int same = strcmp(before, line) == 0;
 	size_t n = strlen(line);
-	snprintf(line + n, sizeof line - n, "\ttold=%d\tpthread_told=%d\tset=%d\tpthread_set=%d\tsame=%d", count, pthread_count, set,
-		 pthread_set, same);
+	snprintf(line + n, sizeof line - n, "\ttold=%d\tpthread_told=%d\tset=%d\tpthread_set=%d\tsame=%d", count,
+		 pthread_count, set, pthread_set, same);
 	show_print(who, line);
 	return NULL;
 }

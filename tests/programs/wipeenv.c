@@ -5,7 +5,10 @@
 
 extern char **environ;
 
-static void *runs(void *unused) { return show("thread"), unused; }
+static void *runs(void *unused)
+{
+	return show("thread"), unused;
+}
 
 int main(void)
 {

@@ -31,7 +31,7 @@ static double now(clockid_t clock)
 static void *spin(void *argument)
 {
 	struct thread *t = argument;
-	struct sched_param param = { .sched_priority = priority };
+	struct sched_param param = {.sched_priority = priority};
 	int later = priority > 0;
 	for (double at; (at = now(CLOCK_MONOTONIC)) < begin + seconds;) {
 		if (later && at > begin + seconds / 10) {
@@ -65,10 +65,17 @@ int main(int argc, char **argv)
 	int n = 4, used;
 	for (int c; (c = getopt(argc, argv, "n:s:f:")) != -1;)
 		switch (c) {
-		case 'n': n = atoi(optarg); break;
-		case 's': seconds = atof(optarg); break;
-		case 'f': priority = atoi(optarg); break;
-		default: return fputs(usage, stderr), 2;
+		case 'n':
+			n = atoi(optarg);
+			break;
+		case 's':
+			seconds = atof(optarg);
+			break;
+		case 'f':
+			priority = atoi(optarg);
+			break;
+		default:
+			return fputs(usage, stderr), 2;
 		}
 	if (n < 1 || n > MAX_THREADS)
 		return fputs(usage, stderr), 2;
@@ -82,7 +89,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		pthread_join(thread[i].id, NULL);
 		list(cpus, sizeof cpus, thread[i].seen, &used);
-		snprintf(who, sizeof who, "%d\tprogress=%lu\tms=%.0f\tseen=%s", i + 1, thread[i].progress, thread[i].cpu * 1e3, cpus);
+		snprintf(who, sizeof who, "%d\tprogress=%lu\tms=%.0f\tseen=%s", i + 1, thread[i].progress,
+			 thread[i].cpu * 1e3, cpus);
 		show_print(who, thread[i].line);
 		for (int cpu = 0; cpu < MAX_CPUS; cpu++)
 			all[cpu] += thread[i].seen[cpu];
