@@ -227,6 +227,38 @@ static void stuck_nice(const struct policy *p, const struct plan *plan, struct f
 			highest, plan->launch.nice, plan->launch.nice);
 }
 
+/*
+ * The interfaces that the policy itself names (near:eth0): packets that come to the CPU of a thread in real time wait for
+ * that thread.  Of the others --check tells, which may take its time.
+ */
+static void interrupts_of(const char *expression, const struct topology *t, const struct cpuset *cpus,
+			  struct findings *f)
+{
+	for (const char *at = expression; (at = strstr(at, "near:")); at += 5) {
+		const char *name = memory_copy(at + 5, strcspn(at + 5, " \t,&|()!")), *list;
+		char text[64];
+
+		list = interface_interrupts(t, name, cpus);
+		if (list)
+			finding(f, FINDING_NOTE,
+				"interrupts %s of %s come to CPUs with real-time threads (%s), and wait for them; move "
+				"them: echo OTHERS >/proc/irq/N/smp_affinity_list",
+				list, name, cpuset_format(cpus, text, sizeof text));
+	}
+}
+
+static void interrupted(const struct policy *p, const struct topology *t, const struct plan *plan, struct findings *f)
+{
+	bool any;
+	struct cpuset cpus = real_time_cpus(plan, &any);
+
+	if (!any)
+		return;
+	for (const struct section *s = &p->process; s; s = s == &p->process ? p->threads : s->next)
+		for (const struct item *i = s->value[K_CPUAffinity].items; i; i = i->next)
+			interrupts_of(i->text, t, &cpus, f);
+}
+
 void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan,
 	   struct findings *f)
 {
@@ -240,6 +272,7 @@ void hints(const struct policy *p, struct topology *t, const struct target *targ
 	starved_housekeeping(t, plan, f);
 	real_time_limit(plan, f);
 	throttled(t, plan, f);
+	interrupted(p, t, plan, f);
 	unbalanced(t, plan, f);
 	shared_cpu(plan, f);
 	busy_siblings(t, plan, f);

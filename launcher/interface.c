@@ -114,3 +114,32 @@ bool interface_near(const struct topology *t, const char *name, struct cpuset *n
 	search(t, name, 0, nodes, cpus);
 	return true;
 }
+
+/*
+ * The interrupts of an interface that may be delivered to these CPUs, "37 38", or NULL: those of the device or of the
+ * PCI function above it (msi_irqs/, Documentation/ABI/testing/sysfs-bus-pci), by their effective affinity, which is
+ * stale until the next interrupt after a change.
+ */
+const char *interface_interrupts(const struct topology *t, const char *name, const struct cpuset *cpus)
+{
+	char path[PATH_MAX], *device = device_path(t, name, path), *slash;
+	const char *list = "";
+	struct dirent *e;
+	DIR *dir = NULL;
+
+	while (device && !(dir = opendir(memory_printf("%s/%s/msi_irqs", t->root, device))) &&
+	       (slash = strrchr(device, '/')))
+		*slash = '\0';
+	while (dir && (e = readdir(dir))) {
+		struct cpuset on;
+
+		if (e->d_name[0] == '.' || !sysfs_list(t, &on, "proc/irq/%s/effective_affinity_list", e->d_name))
+			continue;
+		cpuset_and(&on, cpus);
+		if (!cpuset_empty(&on))
+			list = memory_printf("%s%s%s", list, *list ? " " : "", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return *list ? list : NULL;
+}

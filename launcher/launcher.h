@@ -83,6 +83,8 @@ void topology_isolated(struct topology *t, struct cpuset *out);
 void topology_siblings(struct topology *t, const struct cpuset *of, struct cpuset *out);
 /* The order in which spread gives out the CPUs of a set: one of each core first, then the siblings.  Returns how many. */
 size_t topology_spread_order(struct topology *t, const struct cpuset *set, uint16_t *order, size_t max);
+/* interface.c: the interrupts of a network interface that may come to these CPUs, "37 38"; NULL: none is known to. */
+const char *interface_interrupts(const struct topology *t, const char *name, const struct cpuset *cpus);
 /* Nodes: what a NODES text ("0-1", "all") means; nodes that exist and this process may use (Mems_allowed). */
 bool topology_nodes(struct topology *t, const char *text, struct cpuset *out, const char **why);
 

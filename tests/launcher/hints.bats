@@ -35,3 +35,18 @@ plan() { run --separate-stderr llrun --no-policy -w "$@" --explain true; }
 	plan -c 4 -f 5 -b 5000
 	lacks "$stderr" 'stand still'
 }
+
+@test "interrupts of the policy's own interface on a real-time CPU are warned of, elsewhere they are not" {
+	put "$LLRUN_SYSROOT/sys/devices/pci0000:00/0000:00:03.0/msi_irqs/37" msix
+	put "$LLRUN_SYSROOT/sys/devices/pci0000:00/0000:00:03.0/msi_irqs/38" msix
+	put "$LLRUN_SYSROOT/proc/irq/37/effective_affinity_list" 5
+	put "$LLRUN_SYSROOT/proc/irq/38/effective_affinity_list" 0
+	plan -c 'near:eth0 & 5' -f 5
+	matches "$stderr" 'warning: interrupts 37 of eth0 come to CPUs with real-time threads \(5\)'
+	plan -c 'near:eth0 & 4' -f 5
+	lacks "$stderr" 'interrupts'
+	plan -c 'near:eth0 & 5'
+	lacks "$stderr" 'interrupts'
+	plan -c 5 -f 5
+	lacks "$stderr" 'interrupts'
+}
