@@ -182,7 +182,8 @@ python=/usr/bin/python3
 	busybox=$(command -v busybox)
 	! ldd "$busybox" 2>/dev/null | grep -q 'libc\.so' || skip_or_fail "$busybox is not static"
 	start llrun -c "$B" -n 4 "$busybox" sleep 60
-	wait_for grep -q busybox "/proc/$pid/cmdline"
+	is_busybox() { [[ $(readlink "/proc/$pid/exe") == *busybox* ]]; } # and llrun no more
+	wait_for is_busybox
 	equal "$(look threads "$pid" | field cpus) $(look threads "$pid" | field nice)" "$B 4"
 	equal "$(look threads "$pid" | field comm)" busybox
 	lacks "$(<"$err")" .
