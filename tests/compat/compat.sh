@@ -41,7 +41,7 @@ run() {
 	case $kind in
 	python) # VSOCK: their outcome is the hypervisor's, who may also never answer
 		"$how" timeout "$LIMIT" "$PYTHON" -m test -v -i '*VSOCK*' "test_$name" 2>&1 </dev/null |
-			sed -nE 's/^(test[[:alnum:]_]* \([[:alnum:]_.]*\)).* \.\.\. (ok|FAIL|ERROR|skipped|expected failure|unexpected success).*/\1 \2/p'
+			sed -nE 's/^(test[[:alnum:]_]* \([[:alnum:]_.]*\)).* \.\.\. ([0-9.]+ ?s(ec)? )?(ok|FAIL|ERROR|skipped|expected failure|unexpected success).*/\1 \4/p'
 		;;
 	glib)
 		"$how" timeout "$LIMIT" dbus-run-session -- "$GLIB/$name" --tap 2>/dev/null </dev/null |
