@@ -197,7 +197,7 @@ static void children_of_a_shell(const struct policy *p, const struct target *tar
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
 		if (strcmp(target->executable_base, shells[i]) == 0)
 			finding(f, FINDING_NOTE,
-				"%s is run by a shell: the programs that it starts get back the launch-time CPUs and scheduling, "
+				"%s: a shell runs it, and the programs that it starts get back the launch-time CPUs and scheduling, "
 				"unless it execs them; Children=all covers them, Program=NAME the one that is meant",
 				target->base);
 }
