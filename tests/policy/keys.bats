@@ -224,7 +224,8 @@ need_capability() {
 	need_cpus 2
 	local overridden
 	given Process OwnAffinity=override CPUAffinity=0
-	start llrun -q -p "$path" -- "$TESTS/ownaffinity" 1
+	cp "$path" "$BATS_TEST_TMPDIR/override.policy" # the other is written while this one is being read
+	start llrun -q -p "$BATS_TEST_TMPDIR/override.policy" -- "$TESTS/ownaffinity" 1
 	overridden=$out
 	given Process OwnAffinity=respect CPUAffinity=0
 	start llrun -q -p "$path" -- "$TESTS/ownaffinity" 1
