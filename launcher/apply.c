@@ -39,7 +39,7 @@ static void refused(const struct policy *p, enum key_id key, struct findings *f,
 
 	if (!i)
 		return; /* not asked for */
-	where = i->at.line ? memory_printf("%s:%u", i->at.file, i->at.line) : i->at.file;
+	where = source_text(i->at);
 	finding(f, (int)p->process.value[K_OnError].number, "%s: %s=%s: %s", where, key_table[key].name, i->text, why);
 }
 

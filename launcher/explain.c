@@ -10,7 +10,7 @@ static const char *at(const struct value *v)
 	const char *places = "";
 
 	for (const struct item *i = v->items; i; i = i->next) {
-		const char *place = i->at.line ? memory_printf("%s:%u", i->at.file, i->at.line) : i->at.file;
+		const char *place = source_text(i->at);
 
 		places = memory_printf("%s%s%s", places, *places ? ", " : "", place);
 	}

@@ -134,9 +134,7 @@ static const char *where(const struct policy *p, const struct section *s, enum k
 {
 	const struct item *i = policy_value(p, s, key)->items;
 
-	return !i           ? ""
-	       : i->at.line ? memory_printf("%s:%u: ", i->at.file, i->at.line)
-			    : memory_printf("%s: ", i->at.file);
+	return i ? memory_printf("%s: ", source_text(i->at)) : "";
 }
 
 static int try_sched(int policy, int priority)

@@ -9,11 +9,6 @@
 #include <string.h>
 #include "launcher.h"
 
-static const char *at(struct source s)
-{
-	return s.line ? memory_printf("%s:%u", s.file, s.line) : s.file;
-}
-
 static int on_error(const struct policy *p, const struct section *s)
 {
 	return (int)policy_value(p, s, K_OnError)->number;
@@ -45,7 +40,7 @@ static bool cpus_of(const struct policy *p, const struct section *s, const struc
 		struct cpuset part;
 
 		if (!expr_eval(i->text, topology_ask, t, &part, &why)) {
-			finding(f, on_error(p, s), "%s: CPUAffinity=%s: %s", at(i->at), i->text, why);
+			finding(f, on_error(p, s), "%s: CPUAffinity=%s: %s", source_text(i->at), i->text, why);
 			return false;
 		}
 		cpuset_or(set, &part);
@@ -56,7 +51,7 @@ static bool cpus_of(const struct policy *p, const struct section *s, const struc
 	finding(f, on_error(p, s),
 		"%s: CPUAffinity=%s: no CPU of this machine fits (usable: %s); expected at least one, for "
 		"example '%s || online'",
-		at(last->at), last->text, cpuset_format(&t->usable, usable, sizeof usable), last->text);
+		source_text(last->at), last->text, cpuset_format(&t->usable, usable, sizeof usable), last->text);
 	return false;
 }
 
@@ -145,8 +140,8 @@ static void add_start(const struct policy *p, const struct section *section, str
 	size_t n = target_functions(target, s->text, offset, sizeof offset / sizeof *offset, &stripped);
 
 	if (!n)
-		finding(f, on_error(p, section), "%s: start=%s: %s has no function of that name%s", at(section->at),
-			s->text, target->executable,
+		finding(f, on_error(p, section), "%s: start=%s: %s has no function of that name%s",
+			source_text(section->at), s->text, target->executable,
 			stripped
 				? " (no symbol table that can be read: is it stripped?)"
 				: "; for the threads of a library use lib=, for those of std::thread a name or index=");
@@ -297,12 +292,12 @@ const char *needs_shim(const struct policy *p, bool sockets_only, int *severity)
 		    i == K_Program || i == K_VisibleCPUs || i == K_CPUPlacement || i == K_CPUOverflow)
 			continue; /* what says nothing of its own where there is no shim */
 		list = memory_printf("%s%s%s=%s (%s)", list, *list ? ", " : "", key_table[i].name, v->items->text,
-				     at(v->items->at));
+				     source_text(v->items->at));
 		if (on_error(p, &p->process) < *severity)
 			*severity = on_error(p, &p->process);
 	}
 	for (const struct section *s = sockets_only ? p->sockets : p->threads; s; s = s->next) {
-		list = memory_printf("%s%s%s (%s)", list, *list ? ", " : "", s->title, at(s->at));
+		list = memory_printf("%s%s%s (%s)", list, *list ? ", " : "", s->title, source_text(s->at));
 		if (on_error(p, s) < *severity)
 			*severity = on_error(p, s);
 	}

@@ -6,12 +6,17 @@
 #include <string.h>
 #include "policy.h"
 
+const char *source_text(struct source at)
+{
+	return at.line ? memory_printf("%s:%u", at.file, at.line) : at.file;
+}
+
 static void add_message(struct message **list, struct source at, const char *format, va_list args)
 {
 	struct message *m = memory_get(sizeof *m);
 	const char *what = memory_vprintf(format, args);
 
-	m->text = at.line ? memory_printf("%s:%u: %s", at.file, at.line, what) : memory_printf("%s: %s", at.file, what);
+	m->text = memory_printf("%s: %s", source_text(at), what);
 	while (*list)
 		list = &(*list)->next;
 	*list = m;

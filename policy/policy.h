@@ -16,6 +16,8 @@ struct source {
 	unsigned line;
 };
 
+const char *source_text(struct source at); /* "file:line", or the option */
+
 enum type { GLOBS, WORD, INT, BOOL, CPUS, NODES, TIME, SIZE, RLIMIT, RLIMIT_SIZE, RLIMIT_TIME };
 enum stage { EXEC = 1, SHIM = 2, BOTH = 3 };
 enum { P = 1, T = 2, S = 4 }; /* sections, for keys.def */

@@ -59,6 +59,13 @@ int record_apply(struct record *r); /* gives the running thread its rule: 0 or t
 const struct rule *
 record_rule(const struct record *r); /* what is in force for it: its rule, or housekeeping if spilled */
 
+/* attr.c */
+bool attr_carries(int policy); /* can an attr hold this scheduling policy? */
+/* All that the caller's says, into a fresh attr; *own is what the caller chose itself, RECORD_OWN_*.  False: not possible. */
+bool attr_copy(pthread_attr_t *to, const pthread_attr_t *from, int *own);
+/* The rule's parts (HAS_*); cpu: the one that spread gave, or -1.  False: not possible. */
+bool attr_set(pthread_attr_t *attr, const struct rule *rule, int cpu, int parts);
+
 /* thread.c */
 bool threads_init(void);
 bool threads_are_placed(void); /* does any rule give its threads anything? */

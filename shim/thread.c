@@ -198,11 +198,6 @@ uint32_t rule_of_main(void)
 
 /* --- the new thread's first steps --- */
 
-static bool attr_can(int policy)
-{
-	return policy == SCHED_OTHER || policy == SCHED_FIFO || policy == SCHED_RR;
-}
-
 /* Its creator may have named it before it ran, and found no record to move: then it is no longer called as its creator. */
 static void named_before_birth(struct record *r, const struct start *s)
 {
@@ -220,7 +215,7 @@ static __attribute__((noinline)) void thread_begins(struct start *s)
 
 	bind_thread(r);
 	/* What an attr cannot carry.  Down from FIFO, or sideways: nobody can wait for this thread in vain. */
-	if (rule->has & HAS_SCHED && !attr_can(rule->policy) && !(atomic_load(&r->flags) & RECORD_OWN_SCHED)) {
+	if (rule->has & HAS_SCHED && !attr_carries(rule->policy) && !(atomic_load(&r->flags) & RECORD_OWN_SCHED)) {
 		struct sched_param none = {0};
 
 		syscall(SYS_sched_setscheduler, 0, rule->policy, &none);
@@ -255,85 +250,6 @@ static void *run_c11(void *p)
 
 /* --- creation --- */
 
-static bool all_ones(const struct cpuset *set, size_t size)
-{
-	for (size_t i = 0; i < size / sizeof set->word[0]; i++)
-		if (set->word[i] != ~(uint64_t)0)
-			return false;
-	return true;
-}
-
-/*
- * A fresh attr with all that the caller's says.  Never a memcpy: copies share the extension that holds the affinity.
- * *own tells what the caller chose itself.  False: something could not be carried over.
- */
-static bool copy_attr(pthread_attr_t *to, const pthread_attr_t *from, int *own)
-{
-	struct sched_param param;
-	struct cpuset cpus;
-	sigset_t mask;
-	void *stack = NULL;
-	size_t size = 0, guard = 0;
-	int detach, inherit = PTHREAD_INHERIT_SCHED, policy = SCHED_OTHER, scope;
-	bool ok;
-
-	*own = 0;
-	if (!from)
-		return true;
-	ok = !pthread_attr_getdetachstate(from, &detach) && !pthread_attr_setdetachstate(to, detach) &&
-	     !pthread_attr_getguardsize(from, &guard) && !pthread_attr_setguardsize(to, guard) &&
-	     !pthread_attr_getscope(from, &scope) && !pthread_attr_setscope(to, scope) &&
-	     !pthread_attr_getstack(from, &stack, &size) && !pthread_attr_getinheritsched(from, &inherit) &&
-	     !pthread_attr_getschedpolicy(from, &policy) && !pthread_attr_getschedparam(from, &param);
-	/* An attr without a stack of its own answers with an address that ends at 0. */
-	if (ok && stack && (uintptr_t)stack + size != 0)
-		ok = !pthread_attr_setstack(to, stack, size);
-	else if (ok && !pthread_attr_getstacksize(from, &size) && size)
-		ok = !pthread_attr_setstacksize(to, size);
-	/* glibc 2.32; answers PTHREAD_ATTR_NO_SIGMASK_NP if there is none */
-	if (ok && pthread_attr_getsigmask_np(from, &mask) == 0)
-		ok = !pthread_attr_setsigmask_np(to, &mask);
-	memset(&cpus, 0xff, sizeof cpus);
-	if (ok && pthread_attr_getaffinity_np(from, sizeof cpus, (cpu_set_t *)&cpus) == 0 &&
-	    !all_ones(&cpus, sizeof cpus) && !all_ones(&cpus, sizeof(cpu_set_t))) {
-		*own |= RECORD_OWN_CPUS;
-		ok = !pthread_attr_setaffinity_np(to, sizeof cpus, (cpu_set_t *)&cpus);
-	}
-	if (ok && inherit == PTHREAD_EXPLICIT_SCHED) {
-		*own |= RECORD_OWN_SCHED;
-		ok = !pthread_attr_setinheritsched(to, inherit) && !pthread_attr_setschedpolicy(to, policy) &&
-		     !pthread_attr_setschedparam(to, &param);
-	}
-	return ok;
-}
-
-static bool set_attr(pthread_attr_t *attr, const struct rule *rule, int cpu, int parts)
-{
-	bool ok = true;
-
-	if (parts & HAS_CPUS) {
-		struct cpuset one = {{0}};
-
-		if (cpu >= 0)
-			cpuset_add(&one, (unsigned)cpu);
-		/* As short as it can be: the kernel reads no further than it has CPUs, glibc copies it all. */
-		const struct cpuset *set = cpu >= 0 ? &one : &rule->set;
-		size_t words = CPUSET_WORDS;
-
-		while (words > 1 && !set->word[words - 1])
-			words--;
-		ok = !pthread_attr_setaffinity_np(attr, words * sizeof set->word[0], (const cpu_set_t *)set);
-	}
-	if (ok && parts & HAS_SCHED) {
-		struct sched_param param = {.sched_priority = rule->priority};
-
-		ok = !pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED) &&
-		     !pthread_attr_setschedpolicy(attr, attr_can(rule->policy) ? rule->policy : SCHED_OTHER) &&
-		     !pthread_attr_setschedparam(attr, &param);
-	}
-	return ok;
-}
-
 /* Creates with these parts of the rule in the attr.  -1: the attr could not be built. */
 static int create_with(pthread_t *thread, const pthread_attr_t *callers, struct record *r, int parts,
 		       void *(*routine)(void *), void *argument)
@@ -345,14 +261,14 @@ static int create_with(pthread_t *thread, const pthread_attr_t *callers, struct 
 	/* NULL means the default attr, which the program may have changed (pthread_setattr_default_np). */
 	if (callers ? pthread_attr_init(&attr) : pthread_getattr_default_np(&attr))
 		return -1;
-	if (copy_attr(&attr, callers, &own)) {
+	if (attr_copy(&attr, callers, &own)) {
 		if (plan.own == OWN_OVERRIDE)
 			own = 0;
 		/* Before it runs: its first steps look there, and it may have ended, and its record be another's, when we return. */
 		atomic_fetch_or(&r->flags, (uint8_t)own);
 		parts &= rule->has;
 		parts &= ~((own & RECORD_OWN_CPUS ? HAS_CPUS : 0) | (own & RECORD_OWN_SCHED ? HAS_SCHED : 0));
-		if (set_attr(&attr, rule, own & RECORD_OWN_CPUS ? -1 : atomic_load(&r->cpu), parts))
+		if (attr_set(&attr, rule, own & RECORD_OWN_CPUS ? -1 : atomic_load(&r->cpu), parts))
 			error = real_pthread_create()(thread, &attr, routine, argument);
 	}
 	pthread_attr_destroy(&attr);
