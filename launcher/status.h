@@ -18,8 +18,8 @@ struct view {
 struct judgement {
 	const char *rule;
 	const struct rule *wanted;
-	struct cpuset cpus;        /* wanted */
-	const char *problem;       /* NULL: ok */
+	struct cpuset cpus;  /* wanted */
+	const char *problem; /* NULL: ok */
 	bool drift;
 };
 

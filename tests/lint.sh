@@ -68,7 +68,7 @@ have() { command -v "$1" >/dev/null || { echo "lint: no $1 here, left out"; fals
 have shellcheck && { shellcheck -x -S warning tests/*.sh tests/*.bash tests/*.bats tests/*/*.bats tests/*/*/*.bats tests/*/*/*.bash .ci/run launcher/completion.bash || breach "shellcheck"; }
 # Its versions differ in what they find beautiful: the one of Debian 12 decides.
 if have clang-format && [[ $(clang-format --version) == *"version 14."* ]]; then
-	git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror 2>/dev/null || breach "clang-format: run make format"
+	git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format --dry-run -Werror 2>/dev/null || breach "clang-format: run make format"
 fi
 have mandoc && { mandoc -T lint -W warning launcher/llrun.1 policy/llrun.policy.5 || breach "mandoc"; }
 have cppcheck && { cppcheck --enable=warning,performance,portability --std=c11 -D_GNU_SOURCE -D__linux__ --inline-suppr \
