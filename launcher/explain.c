@@ -136,12 +136,11 @@ void explain(const struct policy *p, struct topology *t, const struct target *ta
 	printf("program  %s", target->path);
 	if (strcmp(target->path, target->executable) != 0)
 		printf(" (runs %s)", target->executable);
-	printf("\npolicy   %s\nshim     %s%s%s\n", p->path ? p->path : "none, only options",
-	       shim ? shim : "not loaded: the program ",
-	       shim              ? ""
-	       : target->no_shim ? target->no_shim
-				 : "needs none",
-	       "");
+	printf("\npolicy   %s\n", p->path ? p->path : "none, only options");
+	if (shim)
+		printf("shim     %s\n", shim);
+	else
+		printf("shim     not loaded: the program %s\n", target->no_shim ? target->no_shim : "needs none");
 	explain_section(p, &p->process);
 	for (const struct section *s = p->threads; s; s = s->next)
 		explain_section(p, s);

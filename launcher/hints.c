@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include "topology.h"
 
-static bool real_time(const struct rule *r)
+bool rule_is_real_time(const struct rule *r)
 {
 	return r->has & HAS_SCHED && (r->policy == SCHED_FIFO || r->policy == SCHED_RR);
 }
@@ -22,7 +22,7 @@ static struct cpuset real_time_cpus(const struct plan *plan, bool *any)
 
 	*any = false;
 	for (uint32_t i = 0; i < plan->n_rules; i++)
-		if (real_time(&plan->rule[i])) {
+		if (rule_is_real_time(&plan->rule[i])) {
 			cpuset_or(&set, placed(&plan->rule[i]) ? &plan->rule[i].set : &plan->launch.set);
 			*any = true;
 		}
@@ -98,7 +98,7 @@ static void unbalanced(struct topology *t, const struct plan *plan, struct findi
 		const struct rule *r = &plan->rule[i];
 		struct cpuset some = r->set;
 
-		if (!placed(r) || r->placement == PLACE_SPREAD || real_time(r) || cpuset_count(&r->set) < 2)
+		if (!placed(r) || r->placement == PLACE_SPREAD || rule_is_real_time(r) || cpuset_count(&r->set) < 2)
 			continue;
 		topology_isolated(t, &isolated);
 		cpuset_and(&some, &isolated);
@@ -116,8 +116,8 @@ static void shared_cpu(const struct plan *plan, struct findings *f)
 		for (uint32_t j = 0; j < i; j++) {
 			const struct rule *a = &plan->rule[i], *b = &plan->rule[j];
 
-			if (!real_time(a) || !real_time(b) || !placed(a) || !placed(b) || a->priority == b->priority ||
-			    a->n_cpus != 1 || !cpuset_equal(&a->set, &b->set))
+			if (!rule_is_real_time(a) || !rule_is_real_time(b) || !placed(a) || !placed(b) ||
+			    a->priority == b->priority || a->n_cpus != 1 || !cpuset_equal(&a->set, &b->set))
 				continue;
 			finding(f, FINDING_NOTE,
 				"CPU %d is given to real-time threads of priority %d and %d: the lower one runs only "
@@ -185,7 +185,6 @@ static void children_of_a_shell(const struct policy *p, const struct target *tar
 				struct findings *f)
 {
 	static const char *const shells[] = {"sh", "dash", "bash", "zsh", "ksh", "busybox", "mksh"};
-
 	const struct rule *r = &plan->rule[0];
 	bool differs = (r->has & HAS_CPUS && !cpuset_equal(&r->set, &plan->launch.set)) ||
 		       (r->has & HAS_SCHED &&

@@ -138,12 +138,6 @@ static void show_machine(struct view *v, struct json *out)
 	line(out, "numa", true, numa ? memory_printf("policy %s", numa) : "its policy cannot be read");
 }
 
-static int option_expected(int option, int value)
-{
-	/* The kernel doubles buffers for its own bookkeeping (socket(7)). */
-	return option == SOCKET_ReceiveBuffer || option == SOCKET_SendBuffer ? 2 * value : value;
-}
-
 /* "NoDelay=0 (wanted 1)..." for one socket, or "". */
 static const char *socket_differences(const struct plan *plan, const struct socket_state *s)
 {
@@ -156,11 +150,11 @@ static const char *socket_differences(const struct plan *plan, const struct sock
 	for (int i = 0; rule && i < N_SOCKET_OPTIONS; i++) {
 		bool applies = rule->given >> i & 1 && (!socket_options[i].tcp_only || s->protocol == SOCKET_RULE_TCP);
 
-		/* TCP_QUICKACK is the kernel's to change; buffers are capped by sysctls, said at start. */
+		/* TCP_QUICKACK is the kernel's to change; buffers it doubles, and caps by sysctls (socket(7)). */
 		if (!applies || !s->readable[i] || i == SOCKET_QuickAck || i == SOCKET_ReceiveBuffer ||
 		    i == SOCKET_SendBuffer)
 			continue;
-		if (s->value[i] != option_expected(i, rule->value[i]))
+		if (s->value[i] != rule->value[i])
 			list = memory_printf("%s%s%s=%d (wanted %d)", list, *list ? ", " : "", socket_options[i].name,
 					     s->value[i], rule->value[i]);
 	}
@@ -193,7 +187,7 @@ static void show_sockets(struct view *v, struct json *out)
 {
 	struct socket_state *sockets;
 	struct epoll_state *epolls;
-	const char *why, *wrong = "", *epoll_text = "";
+	const char *why, *wrong = "";
 	unsigned n = 0, bad = 0, napi = 0, polling = 0, instances = 0;
 
 	if (!observe_files(v->pid, &sockets, &epolls, &why)) {
@@ -223,9 +217,7 @@ static void show_sockets(struct view *v, struct json *out)
 				   ? memory_printf("; %u of them on a queue that busy polling can poll", napi)
 				   : ""));
 	if (instances)
-		epoll_text = memory_printf("%u instances, %u busy-poll", instances, polling);
-	if (instances)
-		line(out, "epoll", true, epoll_text);
+		line(out, "epoll", true, memory_printf("%u instances, %u busy-poll", instances, polling));
 }
 
 static void show_children(struct view *v, struct json *out)

@@ -110,14 +110,6 @@ static void add_problem(struct judgement *j, const char *problem)
 	j->drift = true;
 }
 
-static bool overlap(const struct cpuset *a, const struct cpuset *b)
-{
-	struct cpuset both = *a;
-
-	cpuset_and(&both, b);
-	return !cpuset_empty(&both);
-}
-
 struct judgement judge_thread(const struct view *v, const struct thread_state *t)
 {
 	const struct record *r = record_of(v, t->tid);
@@ -130,7 +122,8 @@ struct judgement judge_thread(const struct view *v, const struct thread_state *t
 	j.wanted = r && r->flags & RECORD_SPILLED ? &v->plan->housekeeping : &v->plan->rule[rule];
 	if (j.wanted->has & HAS_CPUS && !cpus_fit(j.wanted, r, t, &j.cpus))
 		add_problem(&j, why_cpus(v, r, &j.cpus));
-	else if (v->cpuset_known && !overlap(&t->cpus, &v->cpuset)) /* it sleeps: the kernel moves it when it wakes */
+	else if (v->cpuset_known &&
+		 !cpuset_overlap(&t->cpus, &v->cpuset)) /* it sleeps: the kernel moves it when it wakes */
 		add_problem(&j, "its CPU is offline");
 	if (j.wanted->has & HAS_SCHED && (t->policy != j.wanted->policy || t->priority != j.wanted->priority))
 		add_problem(&j, why_sched(r));

@@ -45,6 +45,14 @@ bool cpuset_equal(const struct cpuset *a, const struct cpuset *b)
 	return true;
 }
 
+bool cpuset_overlap(const struct cpuset *a, const struct cpuset *b)
+{
+	for (size_t i = 0; i < CPUSET_WORDS; i++)
+		if (a->word[i] & b->word[i])
+			return true;
+	return false;
+}
+
 void cpuset_or(struct cpuset *to, const struct cpuset *other)
 {
 	for (size_t i = 0; i < CPUSET_WORDS; i++)

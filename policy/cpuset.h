@@ -35,6 +35,7 @@ int cpuset_next(const struct cpuset *s, int from);
 unsigned cpuset_count(const struct cpuset *s);
 bool cpuset_empty(const struct cpuset *s);
 bool cpuset_equal(const struct cpuset *a, const struct cpuset *b);
+bool cpuset_overlap(const struct cpuset *a, const struct cpuset *b); /* have they a member in common? */
 void cpuset_or(struct cpuset *to, const struct cpuset *other);
 void cpuset_and(struct cpuset *to, const struct cpuset *other);
 void cpuset_minus(struct cpuset *to, const struct cpuset *other);

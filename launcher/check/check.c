@@ -36,11 +36,6 @@ struct finding_of {
 
 /* --- what is judged --- */
 
-static bool is_real_time(const struct rule *r)
-{
-	return r->has & HAS_SCHED && (r->policy == SCHED_FIFO || r->policy == SCHED_RR);
-}
-
 /*
  * The CPUs that the policy cares for: those of its real-time threads and of those that get one each.  A class that
  * shares what is left, [Process] as a rule, counts only if there is nothing else.  No policy: the isolated ones, or
@@ -56,7 +51,7 @@ static struct cpuset judged_cpus(const struct check *c)
 		if (!(r->has & HAS_CPUS))
 			continue;
 		cpuset_or(&all, &r->set);
-		if (is_real_time(r) || r->placement == PLACE_SPREAD)
+		if (rule_is_real_time(r) || r->placement == PLACE_SPREAD)
 			cpuset_or(&dear, &r->set);
 	}
 	if (cpuset_empty(&dear))
@@ -71,7 +66,7 @@ static void find_real_time(struct check *c)
 	for (uint32_t i = 0; i < c->plan->n_rules; i++) {
 		const struct rule *r = &c->plan->rule[i];
 
-		if (!is_real_time(r))
+		if (!rule_is_real_time(r))
 			continue;
 		cpuset_or(&c->real_time, r->has & HAS_CPUS ? &r->set : &c->cpus);
 		if (r->priority > c->priority)

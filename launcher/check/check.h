@@ -91,7 +91,6 @@ const char *next_line(const char *line); /* NULL: that was the last */
 const char *list_of(const struct cpuset *set);
 const char *mask_of(const struct cpuset *set);
 bool parse_mask(const char *text, struct cpuset *set);
-bool any_of(const struct cpuset *a, const struct cpuset *b);
 struct cpuset common(const struct cpuset *a, const struct cpuset *b);
 /* "name=value" in a kernel command line: the value, "" for a bare name, NULL for none. */
 const char *boot_option(const char *cmdline, const char *name);

@@ -31,7 +31,7 @@ static void note_irq(struct check *c, const char *row, const char *line, long lo
 	bool known = read_cpus(c, &one, &effective, "/proc/irq/%s/effective_affinity_list", row);
 
 	/* Where it went is certain; where it may go next, only if the kernel says so. */
-	if (grown <= 0 && !(known && any_of(&effective, &c->cpus)))
+	if (grown <= 0 && !(known && cpuset_overlap(&effective, &c->cpus)))
 		return;
 	h->list = memory_printf("%s%s%s", h->list, *h->list ? " " : "", row);
 	if (grown > 0) {
@@ -39,7 +39,8 @@ static void note_irq(struct check *c, const char *row, const char *line, long lo
 		h->firing = memory_printf("%s%s%s %s (%lld)", h->firing, *h->firing ? ", " : "", row, device_of(line),
 					  grown);
 		/* IO-APIC lines take a new mask only at the next interrupt. */
-		if (read_cpus(c, &one, &wanted, "/proc/irq/%s/smp_affinity_list", row) && !any_of(&wanted, &c->cpus))
+		if (read_cpus(c, &one, &wanted, "/proc/irq/%s/smp_affinity_list", row) &&
+		    !cpuset_overlap(&wanted, &c->cpus))
 			h->firing = memory_printf("%s, already sent elsewhere", h->firing);
 	} else if (h->n_idle++ < 6) {
 		h->idle = memory_printf("%s%s%s %s", h->idle, *h->idle ? ", " : "", row, device_of(line));
@@ -94,7 +95,7 @@ enum verdict interrupts_managed(struct check *c, struct answer *a)
 			continue;
 		n++;
 		if (read_cpus(c, a, &effective, "/proc/irq/%s/effective_affinity_list", *names) &&
-		    any_of(&effective, &c->cpus))
+		    cpuset_overlap(&effective, &c->cpus))
 			list = memory_printf("%s%s%s", list, *list ? ", " : "", *names);
 	}
 	a->where = directory;
@@ -179,7 +180,7 @@ enum verdict interrupts_threads(struct check *c, struct answer *a)
 		if (!(t->flags & TASK_KERNEL) || strncmp(t->name, "irq/", 4) != 0)
 			continue;
 		n++;
-		if (any_of(&t->allowed, &c->real_time) && t->priority <= c->priority)
+		if (cpuset_overlap(&t->allowed, &c->real_time) && t->priority <= c->priority)
 			names = memory_printf("%s%s%s (%d)", names, *names ? ", " : "", t->name, t->priority);
 	}
 	a->value = memory_printf("%u threads irq/...", n);

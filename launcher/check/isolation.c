@@ -125,11 +125,6 @@ enum verdict isolation_cpuset_v1(struct check *c, struct answer *a)
 	return bad(a, "all CPUs are balanced together");
 }
 
-static bool is_real_time(const struct rule *r)
-{
-	return r->has & HAS_SCHED && (r->policy == SCHED_FIFO || r->policy == SCHED_RR);
-}
-
 enum verdict isolation_stacking(struct check *c, struct answer *a)
 {
 	struct cpuset boot, stacked = {{0}};
@@ -140,7 +135,8 @@ enum verdict isolation_stacking(struct check *c, struct answer *a)
 		const struct rule *r = &c->plan->rule[i];
 		struct cpuset some = common(&r->set, &c->isolated);
 
-		if (r->has & HAS_CPUS && r->placement == PLACE_SHARE && !is_real_time(r) && cpuset_count(&some) > 1)
+		if (r->has & HAS_CPUS && r->placement == PLACE_SHARE && !rule_is_real_time(r) &&
+		    cpuset_count(&some) > 1)
 			cpuset_or(&stacked, &some);
 	}
 	if (!cpuset_empty(&stacked))
@@ -247,7 +243,7 @@ enum verdict isolation_smt(struct check *c, struct answer *a)
 	CPUSET_EACH(cpu, &c->cpus)
 	{
 		read_cpus(c, a, &core, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-		if (any_of(&core, &siblings))
+		if (cpuset_overlap(&core, &siblings))
 			break; /* the first one to show */
 	}
 	struct cpuset all = siblings;
@@ -276,7 +272,7 @@ enum verdict isolation_numa(struct check *c, struct answer *a)
 			*a = one;
 			return unread(a);
 		}
-		if (any_of(&cpus, &c->cpus)) {
+		if (cpuset_overlap(&cpus, &c->cpus)) {
 			cpuset_add(&of, (unsigned)node);
 			n++;
 		}

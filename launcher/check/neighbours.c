@@ -10,7 +10,8 @@ enum { SHOWN = 6 };
 /* Kernel threads that are bound to their CPU are part of the kernel there: nobody can move them. */
 static bool is_foreign(struct check *c, const struct task *t)
 {
-	return any_of(&t->allowed, &c->cpus) && !(t->flags & TASK_KERNEL && t->flags & TASK_BOUND) && !own_task(c, t);
+	return cpuset_overlap(&t->allowed, &c->cpus) && !(t->flags & TASK_KERNEL && t->flags & TASK_BOUND) &&
+	       !own_task(c, t);
 }
 
 enum verdict isolation_foreign(struct check *c, struct answer *a)
@@ -55,7 +56,7 @@ enum verdict isolation_rivals(struct check *c, struct answer *a)
 		bool above = t->policy == SCHED_DEADLINE ||
 			     ((t->policy == SCHED_FIFO || t->policy == SCHED_RR) && t->priority >= c->priority);
 
-		if (above && any_of(&t->allowed, &c->real_time) && is_foreign(c, t))
+		if (above && cpuset_overlap(&t->allowed, &c->real_time) && is_foreign(c, t))
 			names = memory_printf("%s%s%s %d (%d)", names, *names ? ", " : "", t->name, (int)t->tid,
 					      t->priority);
 	}

@@ -128,7 +128,7 @@ static enum verdict steering(struct check *c, struct answer *a, const char *pref
 			seen++;
 			others = set;
 			cpuset_minus(&others, &c->cpus);
-			if (any_of(&set, &c->cpus) && (!shared_is_bad || !cpuset_empty(&others)))
+			if (cpuset_overlap(&set, &c->cpus) && (!shared_is_bad || !cpuset_empty(&others)))
 				return shared_is_bad ? bad(a, "%s of %s is for CPUs %s", *queues, *i, list_of(&set))
 						     : bad(a, "%s of %s hands packets to CPUs %s", *queues, *i,
 							   list_of(&set));

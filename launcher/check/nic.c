@@ -212,7 +212,7 @@ static enum verdict judge_irqs(struct check *c, struct answer *a, const char *in
 			return unread(a);
 		}
 		n++;
-		if (any_of(&effective, &c->real_time))
+		if (cpuset_overlap(&effective, &c->real_time))
 			list = memory_printf("%s%s%s", list, *list ? " " : "", *numbers);
 	}
 	a->value = memory_printf("%u interrupts of %s", n, interface);

@@ -72,13 +72,6 @@ struct cpuset common(const struct cpuset *a, const struct cpuset *b)
 	return both;
 }
 
-bool any_of(const struct cpuset *a, const struct cpuset *b)
-{
-	struct cpuset both = common(a, b);
-
-	return !cpuset_empty(&both);
-}
-
 const char *boot_option(const char *cmdline, const char *name)
 {
 	size_t n = strlen(name);
