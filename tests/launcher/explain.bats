@@ -156,3 +156,18 @@ in_force() {
 	run --separate-stderr llrun -q -p "$p" --explain true
 	matches "$output" '^    isolated \|\| online: isolated: 4-7$'
 }
+
+@test "in one pipe what llrun says follows the plan, each on lines of its own, however long the plan" {
+	local p i
+	p=$(
+		{
+			printf '[Process]\nProgram=some-other-program\n'
+			for i in {1..60}; do printf '[Thread worker-%d-*]\nNice=5\n' "$i"; done
+		} | policy p
+	)
+	run llrun -p "$p" --explain true
+	equal "$status" 0
+	((${#output} > 4096))
+	equal "$(grep -c '^llrun: ' <<<"$output")" "$(grep -o 'llrun: ' <<<"$output" | grep -c .)"
+	matches "$(tail -n 1 <<<"$output")" '^llrun: warning: Program= does not name true'
+}
