@@ -155,17 +155,18 @@ static void apply_latency(const struct policy *p, struct findings *f)
 static void apply_class(struct plan *plan, struct findings *f)
 {
 	const struct rule *rule = &plan->rule[0];
+	struct cpuset cpus = plan_cpus(plan, rule);
 	struct sched_param param = {.sched_priority = rule->priority};
 	int policy = rule->policy | (plan->reset_on_fork ? SCHED_RESET_ON_FORK : 0);
 	char list[128];
 
 	if (rule->has & HAS_NICE && setpriority(PRIO_PROCESS, 0, rule->nice) != 0)
 		finding(f, rule->on_error, "Nice=%d: %s", rule->nice, strerror(errno));
-	if (rule->has & HAS_CPUS && syscall(SYS_sched_setaffinity, 0, sizeof rule->set, &rule->set) != 0) {
+	if (rule->has & HAS_CPUS && syscall(SYS_sched_setaffinity, 0, sizeof cpus, &cpus) != 0) {
 		bool forbidden = errno == EPERM;
 
-		finding(f, rule->on_error, "CPUs %s: sched_setaffinity: %s%s",
-			cpuset_format(&rule->set, list, sizeof list), strerror(errno),
+		finding(f, rule->on_error, "CPUs %s: sched_setaffinity: %s%s", cpuset_format(&cpus, list, sizeof list),
+			strerror(errno),
 			forbidden ? " (a seccomp filter? in a unit: @resources in SystemCallFilter=)" : "");
 		/* One's own threads need no right, so it is the call that is forbidden: the shim need not try it on each. */
 		for (uint32_t i = 0; forbidden && i < plan->n_rules; i++)

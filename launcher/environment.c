@@ -48,15 +48,21 @@ const char *shipped_directory(void)
 	return realpath(path, resolved) ? memory_copy(resolved, strlen(resolved)) : path;
 }
 
+static bool is_named(const char *entry, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(entry, name, n) == 0 && entry[n] == '=';
+}
+
 /* ld.so and sh take the last of several entries of one name, getenv(3) the first: so does what we keep. */
 static const char *last_value(const char *name)
 {
 	const char *value = NULL;
-	size_t n = strlen(name);
 
 	for (char **e = environ; e && *e; e++)
-		if (strncmp(*e, name, n) == 0 && (*e)[n] == '=')
-			value = *e + n + 1;
+		if (is_named(*e, name))
+			value = strchr(*e, '=') + 1;
 	return value;
 }
 
@@ -73,7 +79,8 @@ static const char *without(const char *value, const char *shim)
 	return value;
 }
 
-void environment_preload(struct plan *plan, const char *shim, const char *sanitizer, const char **value)
+/* The value of LD_PRELOAD with our shim in front; notes in the plan how a reset child undoes it. */
+static const char *preload(struct plan *plan, const char *shim, const char *sanitizer)
 {
 	const char *callers = last_value("LD_PRELOAD");
 	const char *kept = callers ? without(callers, shim) : "";
@@ -82,21 +89,32 @@ void environment_preload(struct plan *plan, const char *shim, const char *saniti
 
 	plan->preload_absent = !callers || (!*kept && *callers);
 	plan_add_text(plan, ours, &plan->preload);
-	*value = memory_printf("%s%s", ours, kept);
+	return memory_printf("LD_PRELOAD=%s%s", ours, kept);
 }
 
-static void replace(const char *name, const char *value)
-{
-	unsetenv(name); /* all of that name */
-	if (value)
-		setenv(name, value, 1);
-}
+/* Linux takes one string of the environment up to 128 KiB (MAX_ARG_STRLEN, execve(2)). */
+enum { LONGEST = 128 * 1024 };
 
-void environment_set(const char *preload, const char *encoded)
+bool environment_set(struct plan *plan, const char *shim, const char *sanitizer)
 {
-	replace(PLAN_VARIABLE, encoded);
-	if (preload)
-		replace("LD_PRELOAD", preload);
+	static const char name[] = PLAN_VARIABLE "=w"; /* w: by llrun itself, not by a covered process (process.c) */
+	size_t n = 0, kept = 0;
+	char **new;
+
+	while (environ && environ[n])
+		n++;
+	new = memory_get((n + 3) * sizeof *new);
+	for (size_t i = 0; i < n; i++)
+		if (!is_named(environ[i], PLAN_VARIABLE) && !(shim && is_named(environ[i], "LD_PRELOAD")))
+			new[kept++] = environ[i];
+	if (shim)
+		new[kept++] = (char *)preload(plan, shim, sanitizer);
+	environ = new;
+	if (!shim)
+		return true;
+	new[kept] = memory_get(LONGEST);
+	strcpy(new[kept], name);
+	return plan_encode(plan, new[kept] + sizeof name - 1, LONGEST - (sizeof name - 1)) > 0;
 }
 
 /* Adds glibc.NAME=VALUE where the caller has not chosen it (GLIBC_TUNABLES, glibc manual). */
@@ -115,5 +133,6 @@ void environment_keep_heap(void)
 
 	tunables = with_tunable(tunables ? tunables : "", "glibc.malloc.trim_threshold", "18446744073709551615");
 	tunables = with_tunable(tunables, "glibc.malloc.mmap_max", "0");
-	replace("GLIBC_TUNABLES", tunables);
+	unsetenv("GLIBC_TUNABLES"); /* all of that name */
+	setenv("GLIBC_TUNABLES", tunables, 1);
 }

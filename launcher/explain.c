@@ -55,13 +55,14 @@ static const char *sched_name(int policy)
 	}
 }
 
-static void explain_rule(const char *who, const struct rule *r)
+static void explain_rule(const char *who, const struct plan *plan, const struct rule *r)
 {
+	struct cpuset cpus = plan_cpus(plan, r);
 	char list[256];
 
 	printf("  %-24s", who);
 	if (r->has & HAS_CPUS)
-		printf(" CPUs %s%s", cpuset_format(&r->set, list, sizeof list),
+		printf(" CPUs %s%s", cpuset_format(&cpus, list, sizeof list),
 		       r->n_cpus < 2                   ? ""
 		       : r->placement == PLACE_SHARE   ? " shared"
 		       : r->overflow == OVERFLOW_SPILL ? " one each, the rest spilled"
@@ -123,10 +124,10 @@ static void explain_plan(const struct policy *p, const struct plan *plan, struct
 
 	puts("plan");
 	for (uint32_t i = 1; s && i < plan->n_rules; i++, s = s->next) {
-		explain_rule(s->title, &plan->rule[i]);
+		explain_rule(s->title, plan, &plan->rule[i]);
 		explain_cpus(p, s, t);
 	}
-	explain_rule(plan->n_rules > 1 ? "all other threads" : "all threads", &plan->rule[0]);
+	explain_rule(plan->n_rules > 1 ? "all other threads" : "all threads", plan, &plan->rule[0]);
 	explain_cpus(p, &p->process, t);
 }
 

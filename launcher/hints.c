@@ -15,33 +15,28 @@ static bool placed(const struct rule *r)
 	return r->has & HAS_CPUS && r->n_cpus;
 }
 
-/* All real-time CPUs of the plan. */
-static struct cpuset real_time_cpus(const struct plan *plan, bool *any)
+/* The CPUs of all real-time threads; none: there are no such threads. */
+static struct cpuset real_time_cpus(const struct plan *plan)
 {
 	struct cpuset set = {{0}};
 
-	*any = false;
 	for (uint32_t i = 0; i < plan->n_rules; i++)
 		if (rule_is_real_time(&plan->rule[i])) {
-			cpuset_or(&set, placed(&plan->rule[i]) ? &plan->rule[i].set : &plan->launch.set);
-			*any = true;
+			struct cpuset cpus = plan_cpus(plan, placed(&plan->rule[i]) ? &plan->rule[i] : &plan->launch);
+
+			cpuset_or(&set, &cpus);
 		}
 	return set;
 }
 
-static void starved_housekeeping(struct topology *t, const struct plan *plan, struct findings *f)
+static void starved_housekeeping(struct topology *t, const struct cpuset *real_time, struct findings *f)
 {
-	struct cpuset rest, rt;
-	bool any;
+	struct cpuset rest = t->usable;
 
-	rt = real_time_cpus(plan, &any);
-	if (!any)
-		return;
-	rest = t->usable;
-	cpuset_minus(&rest, &rt);
+	cpuset_minus(&rest, real_time);
 	if (!cpuset_empty(&rest)) { /* else it is clear, whatever is isolated */
 		topology_housekeeping(t, &rest);
-		cpuset_minus(&rest, &rt);
+		cpuset_minus(&rest, real_time);
 	}
 	if (cpuset_empty(&rest))
 		finding(f, FINDING_NOTE,
@@ -49,13 +44,11 @@ static void starved_housekeeping(struct topology *t, const struct plan *plan, st
 			"kernel's own threads and this machine; leave a CPU out, or isolate some (isolcpus=, cpuset partitions)");
 }
 
-static void real_time_limit(const struct plan *plan, struct findings *f)
+static void real_time_limit(struct findings *f)
 {
 	struct rlimit limit;
-	bool any;
 
-	real_time_cpus(plan, &any);
-	if (any && getrlimit(RLIMIT_RTTIME, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+	if (getrlimit(RLIMIT_RTTIME, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
 		finding(f, FINDING_NOTE,
 			"RLIMIT_RTTIME is %llu us: a real-time thread that runs so long without sleeping gets "
 			"SIGXCPU, then SIGKILL (setrlimit(2)); LimitRTTIME=infinity lifts it",
@@ -71,14 +64,12 @@ static void throttled(struct topology *t, const struct plan *plan, struct findin
 	enum { SPINS = 1000 };
 	int32_t longest = 0;
 	int runtime;
-	bool any;
 
-	real_time_cpus(plan, &any);
 	for (uint32_t i = 0; i < plan->n_sockets; i++)
 		if (plan->socket[i].given >> SOCKET_BusyPollSec & 1 &&
 		    plan->socket[i].value[SOCKET_BusyPollSec] > longest)
 			longest = plan->socket[i].value[SOCKET_BusyPollSec];
-	if (!any || longest < SPINS)
+	if (longest < SPINS)
 		return;
 	runtime = sysfs_int(t, "proc/sys/kernel/sched_rt_runtime_us");
 	if (runtime >= 0 && runtime < sysfs_int(t, "proc/sys/kernel/sched_rt_period_us"))
@@ -96,9 +87,9 @@ static void unbalanced(struct topology *t, const struct plan *plan, struct findi
 
 	for (uint32_t i = 0; i < plan->n_rules; i++) {
 		const struct rule *r = &plan->rule[i];
-		struct cpuset some = r->set;
+		struct cpuset some = plan_cpus(plan, r);
 
-		if (!placed(r) || r->placement == PLACE_SPREAD || rule_is_real_time(r) || cpuset_count(&r->set) < 2)
+		if (!placed(r) || r->placement == PLACE_SPREAD || rule_is_real_time(r) || r->n_cpus < 2)
 			continue;
 		topology_isolated(t, &isolated);
 		cpuset_and(&some, &isolated);
@@ -117,28 +108,31 @@ static void shared_cpu(const struct plan *plan, struct findings *f)
 			const struct rule *a = &plan->rule[i], *b = &plan->rule[j];
 
 			if (!rule_is_real_time(a) || !rule_is_real_time(b) || !placed(a) || !placed(b) ||
-			    a->priority == b->priority || a->n_cpus != 1 || !cpuset_equal(&a->set, &b->set))
+			    a->priority == b->priority || a->n_cpus != 1 || b->n_cpus != 1 ||
+			    plan_cpu(plan, a, 0) != plan_cpu(plan, b, 0))
 				continue;
 			finding(f, FINDING_NOTE,
 				"CPU %d is given to real-time threads of priority %d and %d: the lower one runs only "
 				"while the higher one sleeps, and one that spins for the other hangs for ever",
-				cpuset_next(&a->set, 0), a->priority, b->priority);
+				plan_cpu(plan, a, 0), a->priority, b->priority);
 			return;
 		}
 }
 
-static void busy_siblings(struct topology *t, const struct plan *plan, struct findings *f)
+static void busy_siblings(struct topology *t, const struct plan *plan, const struct cpuset *real_time,
+			  struct findings *f)
 {
-	struct cpuset chosen, siblings, isolated, all = {{0}};
+	struct cpuset siblings, isolated, all = {{0}};
 	char list[128];
-	bool any;
 
-	chosen = real_time_cpus(plan, &any);
-	for (uint32_t i = 0; i < plan->n_rules; i++)
-		cpuset_or(&all, &plan->rule[i].set);
-	if (!any || cpuset_equal(&chosen, &t->usable))
+	if (cpuset_equal(real_time, &t->usable))
 		return;
-	topology_siblings(t, &chosen, &siblings);
+	for (uint32_t i = 0; i < plan->n_rules; i++) {
+		struct cpuset cpus = plan_cpus(plan, &plan->rule[i]);
+
+		cpuset_or(&all, &cpus);
+	}
+	topology_siblings(t, real_time, &siblings);
 	cpuset_minus(&siblings, &all);
 	if (cpuset_empty(&siblings))
 		return;
@@ -186,7 +180,8 @@ static void children_of_a_shell(const struct policy *p, const struct target *tar
 {
 	static const char *const shells[] = {"sh", "dash", "bash", "zsh", "ksh", "busybox", "mksh"};
 	const struct rule *r = &plan->rule[0];
-	bool differs = (r->has & HAS_CPUS && !cpuset_equal(&r->set, &plan->launch.set)) ||
+	struct cpuset cpus = plan_cpus(plan, r), at_launch = plan_cpus(plan, &plan->launch);
+	bool differs = (r->has & HAS_CPUS && !cpuset_equal(&cpus, &at_launch)) ||
 		       (r->has & HAS_SCHED &&
 			(r->policy != plan->launch.policy || r->priority != plan->launch.priority));
 
@@ -246,21 +241,19 @@ static void interrupts_of(const char *expression, const struct topology *t, cons
 	}
 }
 
-static void interrupted(const struct policy *p, const struct topology *t, const struct plan *plan, struct findings *f)
+static void interrupted(const struct policy *p, const struct topology *t, const struct cpuset *real_time,
+			struct findings *f)
 {
-	bool any;
-	struct cpuset cpus = real_time_cpus(plan, &any);
-
-	if (!any)
-		return;
 	for (const struct section *s = &p->process; s; s = s == &p->process ? p->threads : s->next)
 		for (const struct item *i = s->value[K_CPUAffinity].items; i; i = i->next)
-			interrupts_of(i->text, t, &cpus, f);
+			interrupts_of(i->text, t, real_time, f);
 }
 
 void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan,
 	   struct findings *f)
 {
+	struct cpuset real_time = real_time_cpus(plan);
+
 	for (const struct message *m = p->warnings; m; m = m->next)
 		finding(f, FINDING_NOTE, "%s", m->text);
 	for (const struct message *m = t->notes; m; m = m->next)
@@ -268,11 +261,13 @@ void hints(const struct policy *p, struct topology *t, const struct target *targ
 	overruled_options(p, f);
 	children_of_a_shell(p, target, plan, f);
 	stuck_nice(p, plan, f);
-	starved_housekeeping(t, plan, f);
-	real_time_limit(plan, f);
-	throttled(t, plan, f);
-	interrupted(p, t, plan, f);
 	unbalanced(t, plan, f);
+	if (cpuset_empty(&real_time))
+		return;
+	starved_housekeeping(t, &real_time, f);
+	real_time_limit(f);
+	throttled(t, plan, f);
+	interrupted(p, t, &real_time, f);
 	shared_cpu(plan, f);
-	busy_siblings(t, plan, f);
+	busy_siblings(t, plan, &real_time, f);
 }

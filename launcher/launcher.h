@@ -67,7 +67,7 @@ bool load_policy(struct policy *p, const char *name, const char *program_base, b
  */
 struct topology {
 	const char *root; /* "" or $LLRUN_SYSROOT */
-	struct cpuset present, online;
+	struct cpuset online;
 	struct cpuset allowed;  /* what the cpuset lets this process use (cpuset(7)); the inherited mask is no limit */
 	struct cpuset usable;   /* online and allowed */
 	struct cpuset isolated; /* boot isolation and isolated cpuset partitions; all of the machine's, usable or not */
@@ -138,10 +138,12 @@ void apply(const struct policy *p, struct topology *t, struct plan *plan, bool c
 /* environment.c: the only writer of the environment. */
 const char *shim_path(void); /* NULL: not there */
 const char *shipped_directory(void);
-/* The value of LD_PRELOAD with our shim in front; notes in the plan how a reset child undoes it. */
-void environment_preload(struct plan *plan, const char *shim, const char *sanitizer, const char **value);
-void environment_set(const char *preload, const char *encoded); /* NULL preload: as it was; NULL encoded: no plan */
-void environment_keep_heap(void);                               /* HeapRelease=no */
+/*
+ * LLRUN_PLAN and LD_PRELOAD: the shim, behind `sanitizer` if that is not NULL (it wants to be first), and what the caller had.
+ * Notes in the plan how a child that is reset undoes it.  shim NULL: neither.  False: the plan is too long (execve(2)).
+ */
+bool environment_set(struct plan *plan, const char *shim, const char *sanitizer);
+void environment_keep_heap(void); /* HeapRelease=no */
 
 /* explain.c: --explain and --keys, on stdout. */
 void explain(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan,

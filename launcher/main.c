@@ -23,9 +23,6 @@ static struct target target;
 static struct plan plan;
 static struct findings findings;
 
-/* The encoded plan; Linux takes one string of the environment up to 128 KiB (MAX_ARG_STRLEN, execve(2)). */
-static char encoded[128UL * 1024 - sizeof PLAN_VARIABLE];
-
 static bool read_policy(const struct options *o)
 {
 	policy_init(&policy);
@@ -158,7 +155,7 @@ static int show_check(const struct options *o)
 int main(int argc, char **argv)
 {
 	struct options options;
-	const char *why, *shim, *preload = NULL;
+	const char *why, *shim;
 	bool covered;
 	int error;
 
@@ -210,10 +207,7 @@ int main(int argc, char **argv)
 		apply(&policy, &topology, &plan, covered, &findings);
 	if (options.explain)
 		explain(&policy, &topology, &target, &plan, shim);
-	if (shim)
-		environment_preload(&plan, shim, target.sanitizer, &preload);
-	encoded[0] = 'w';
-	if (shim && !plan_encode(&plan, encoded + 1, sizeof encoded - 1))
+	if (!environment_set(&plan, shim, target.sanitizer))
 		finding(&findings, ON_ERROR_FAIL,
 			"the plan is too long for the environment (128 KiB): fewer sections or CPUs");
 	findings_print(&findings);
@@ -221,6 +215,5 @@ int main(int argc, char **argv)
 		return EXIT_LLRUN;
 	if (options.explain)
 		return fflush(stdout) == 0 ? 0 : EXIT_LLRUN;
-	environment_set(preload, shim ? encoded : NULL);
 	start(options.program);
 }

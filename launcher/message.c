@@ -8,9 +8,8 @@ bool quiet;
 static void vsay(const char *format, va_list args)
 {
 	fflush(NULL); /* one pipe may take both outputs, and that of --explain is written in blocks that end within a line */
-	fputs("llrun: ", stderr);
-	vfprintf(stderr, format, args); /* NOLINT(clang-analyzer-valist.Uninitialized): both callers start it */
-	fputc('\n', stderr);
+	/* in one write(2): several llrun may share a terminal or a log */
+	fprintf(stderr, "llrun: %s\n", memory_vprintf(format, args)); /* NOLINT(clang-analyzer-valist.Uninitialized) */
 }
 
 void say(const char *format, ...)

@@ -172,13 +172,17 @@ static int sched_error(const struct plan *plan, const struct rule *rule)
 static void check_sched(const struct policy *p, struct plan *plan, struct findings *f)
 {
 	int severity = ON_ERROR_IGNORE, error = 0, worst_error = 0;
-	struct rule worst = {.priority = 0};
+	struct rule worst = {.priority = 0}, asked = {.priority = 0};
 	uint32_t worst_rule = 0;
 
 	for (uint32_t i = 0; i < plan->n_rules; i++) {
 		struct rule *rule = &plan->rule[i];
 
-		error = sched_error(plan, rule);
+		/* Rules that take it from [Process] all say the same. */
+		if (rule->policy != asked.policy || rule->priority != asked.priority || rule->has != asked.has) {
+			asked = *rule;
+			error = sched_error(plan, rule);
+		}
 		if (!error)
 			continue;
 		if (rule->priority > worst.priority) {
@@ -266,14 +270,14 @@ static const char *socket_cause(int option, int error)
 	return strerror(error);
 }
 
-static void try_option(const struct policy *p, const struct section *s, struct socket_rule *rule, int fd, int protocol,
-		       int i, struct findings *f)
+static void try_option(const struct policy *p, const struct section *s, struct socket_rule *rule, int fd, int i,
+		       struct findings *f)
 {
 	const struct socket_option *o = &socket_options[i];
 	enum key_id key = (enum key_id)(N_KEYS - N_SOCKET_OPTIONS + i); /* they are the last keys, in the same order */
 	int value = rule->value[i], error = 0;
 
-	if (fd < 0 || !(rule->given >> i & 1) || (o->tcp_only && protocol != SOCKET_RULE_TCP))
+	if (fd < 0 || !(rule->given >> i & 1) || (o->tcp_only && !(rule->protocols & SOCKET_RULE_TCP)))
 		return;
 	if (setsockopt(fd, o->level, o->option, &value, sizeof value) != 0)
 		error = errno;
@@ -304,27 +308,23 @@ static void try_epoll(struct socket_rule *rule, struct findings *f)
 
 static void check_sockets(const struct policy *p, struct plan *plan, struct findings *f)
 {
+	/* For all protocols: those of tcp(7) have most options, and what may be set does not depend on the protocol. */
+	int fd = plan->n_sockets ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
 	const struct section *s = p->sockets;
 	bool epoll_tried = false;
 
 	for (uint32_t r = 0; r < plan->n_sockets; r++, s = s->next) {
 		struct socket_rule *rule = &plan->socket[r];
-		int tcp = rule->protocols & SOCKET_RULE_TCP ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
-		int udp = rule->protocols & SOCKET_RULE_UDP ? socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
 
-		for (int i = 0; i < N_SOCKET_OPTIONS; i++) {
-			try_option(p, s, rule, tcp, SOCKET_RULE_TCP, i, f);
-			try_option(p, s, rule, udp, SOCKET_RULE_UDP, i, f);
-		}
+		for (int i = 0; i < N_SOCKET_OPTIONS; i++)
+			try_option(p, s, rule, fd, i, f);
 		if (!epoll_tried && rule->given >> SOCKET_BusyPollSec & 1) {
 			try_epoll(rule, f);
 			epoll_tried = true;
 		}
-		if (tcp >= 0)
-			close(tcp);
-		if (udp >= 0)
-			close(udp);
 	}
+	if (fd >= 0)
+		close(fd);
 }
 
 void permission_check(const struct policy *p, struct plan *plan, struct findings *f)

@@ -68,7 +68,8 @@ static void give_cpus(struct topology *t, struct plan *plan, struct rule *rule, 
 	order[n++] = (uint16_t)cpu;
 	for (size_t i = 0; i < n; i++)
 		if (!plan_add_cpu(plan, rule, order[i])) {
-			finding(f, ON_ERROR_FAIL, "the policy's sections name more than %d CPUs together", PLAN_CPUS);
+			finding(f, ON_ERROR_FAIL, "the policy's sections name more than %d CPUs together",
+				PLAN_STORE / 2);
 			return;
 		}
 }
@@ -98,7 +99,7 @@ static void resolve_rule(const struct policy *p, const struct section *s, int pa
 	/* Without CPUs of its own a section means the launch-time ones, and one each only if it says so. */
 	rule->placement = cpus->items || placement->items ? (int)placement->number : PLACE_SHARE;
 	if (!cpus->items || !cpus_of(p, s, cpus, t, &set, f)) {
-		set = plan->launch.set;
+		set = plan_cpus(plan, &plan->launch);
 		if (cpus->items)
 			rule->placement = PLACE_SHARE; /* left out */
 	}
@@ -121,11 +122,11 @@ static void add_selector(struct plan *plan, uint32_t rule, const struct selector
 
 	if (plan->n_selectors == PLAN_SELECTORS || !plan_add_text(plan, text ? s->text : "", &new->text)) {
 		finding(f, ON_ERROR_FAIL, "the policy has too many selectors, expected at most %d of %d bytes together",
-			PLAN_SELECTORS, PLAN_TEXT);
+			PLAN_SELECTORS, PLAN_STORE);
 		return;
 	}
-	new->rule = rule;
-	new->kind = (int32_t)s->kind;
+	new->rule = (uint16_t)rule;
+	new->kind = (int16_t)s->kind;
 	new->first = first;
 	new->last = last;
 	plan->n_selectors++;

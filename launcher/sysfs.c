@@ -39,7 +39,8 @@ bool sysfs_text(const struct topology *t, char *text, size_t size, const char *f
 
 bool sysfs_list(const struct topology *t, struct cpuset *set, const char *format, ...)
 {
-	char text[CPUSET_MAX * 5]; /* room for every second CPU of the largest machine, "8190," each */
+	/* Room for every second CPU of the largest machine, "8190," each: too much to grow the stack by. */
+	static char text[CPUSET_MAX * 5];
 	va_list args;
 	bool ok;
 

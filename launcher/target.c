@@ -116,18 +116,13 @@ static int open_regular(const char *path)
 
 enum head { UNREADABLE, ELF, OTHER };
 
-/* The start of a file, padded with NULs as the kernel does it, and one NUL more to end it. */
-static enum head read_head(const char *path, char head[HEAD_SIZE + 1])
+/* The start of a file, padded with NULs as the kernel does it, and one NUL more to end it.  fd may be -1: no file. */
+static enum head read_head(int fd, char head[HEAD_SIZE + 1])
 {
-	int fd = open_regular(path);
-	ssize_t n;
-
 	memset(head, 0, HEAD_SIZE + 1);
-	if (fd < 0)
+	if (fd < 0 || pread(fd, head, HEAD_SIZE, 0) < 0)
 		return UNREADABLE;
-	n = pread(fd, head, HEAD_SIZE, 0);
-	close(fd);
-	return n < 0 ? UNREADABLE : memcmp(head, ELFMAG, SELFMAG) ? OTHER : ELF;
+	return memcmp(head, ELFMAG, SELFMAG) ? OTHER : ELF;
 }
 
 /*
@@ -168,36 +163,34 @@ static const char *interpreter(const char *head)
 	return behind ? behind : path;
 }
 
-/* Follows #! lines.  head is the start of the last file; false: that is no ELF file or cannot be read. */
-static bool find_executable(struct target *t, char head[HEAD_SIZE + 1])
+/* Follows #! lines.  Returns the last file, to be closed, or -1; head is its start. */
+static int find_executable(struct target *t, char head[HEAD_SIZE + 1])
 {
-	enum head kind = read_head(t->executable, head);
+	int fd = open_regular(t->executable);
 	char real[PATH_MAX];
 
-	for (int scripts = 0; kind == OTHER && scripts < MAX_SCRIPTS; scripts++) {
+	for (int scripts = 0; read_head(fd, head) == OTHER && scripts < MAX_SCRIPTS; scripts++) {
+		close(fd);
 		t->script = true;
 		t->executable = interpreter(head);
-		kind = read_head(t->executable, head);
+		fd = open_regular(t->executable);
 	}
 	/* The name that /proc/PID/exe will show. */
 	t->executable_base = memory_printf("%s", base_name(realpath(t->executable, real) ? real : t->executable));
-	return kind == ELF;
+	return fd;
 }
 
-/* To be ended with elf_end(elf) and close(fd), in this order.  NULL: nothing to end. */
-static Elf *elf_open(const char *path, int *fd)
+/* To be ended with elf_end(3), which takes NULL, before fd is closed.  NULL: no ELF file; fd may be -1. */
+static Elf *elf_open(int fd)
 {
-	Elf *elf;
+	Elf *elf = NULL;
 
 	elf_version(EV_CURRENT); /* elf_begin fails without */
-	*fd = open_regular(path);
-	if (*fd < 0)
-		return NULL;
-	elf = elf_begin(*fd, ELF_C_READ, NULL);
+	if (fd >= 0)
+		elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf_kind(elf) == ELF_K_ELF) /* ELF_K_NONE if elf is NULL */
 		return elf;
 	elf_end(elf);
-	close(*fd);
 	return NULL;
 }
 
@@ -227,8 +220,10 @@ static Elf_Scn *find_section(Elf *elf, GElf_Word type, const char *name, GElf_Sh
 	if (elf_getshdrstrndx(elf, &names))
 		return NULL;
 	while ((section = elf_nextscn(elf, section))) {
-		found = gelf_getshdr(section, header) ? elf_strptr(elf, names, header->sh_name) : NULL;
-		if (found && header->sh_type == type && (!name || !strcmp(found, name)))
+		if (!gelf_getshdr(section, header) || header->sh_type != type)
+			continue;
+		found = elf_strptr(elf, names, header->sh_name);
+		if (found && (!name || !strcmp(found, name)))
 			break;
 	}
 	return section;
@@ -259,14 +254,15 @@ static void no_shim(struct target *t, const char *why, const char *cure)
 	}
 }
 
+/* The linker's name for the start of this executable's file.  The shim is built with it, for the same machine. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
 /* ld.so passes over a preload of another class or machine and runs the program without. */
-static void check_machine(struct target *t, const char *head, const char *shim)
+static void check_machine(struct target *t, const char *head)
 {
 	const size_t machine = offsetof(Elf64_Ehdr, e_machine); /* an Elf32_Ehdr has it in the same place */
-	char own[HEAD_SIZE + 1];
+	const char *own = __ehdr_start;
 
-	if (read_head(shim, own) != ELF)
-		return;
 	if (head[EI_CLASS] != own[EI_CLASS])
 		no_shim(t, own[EI_CLASS] == ELFCLASS64 ? "is a 32-bit program" : "is a 64-bit program",
 			"use a build of llrun for its kind");
@@ -361,14 +357,13 @@ static void check_shim(struct target *t, const char *shim)
 void target_inspect(struct target *t, const char *shim)
 {
 	char head[HEAD_SIZE + 1];
-	bool known = find_executable(t, head);
-	int fd = -1;
-	Elf *elf = known ? elf_open(t->executable, &fd) : NULL;
+	int fd = find_executable(t, head);
+	Elf *elf = elf_open(fd);
 	GElf_Shdr header;
 
-	if (known && shim)
-		check_machine(t, head, shim);
 	if (elf) {
+		if (shim)
+			check_machine(t, head);
 		/* Go's linker writes these sections, for cgo and external linking too, and strip keeps them. */
 		t->go = find_section(elf, SHT_PROGBITS, ".go.buildinfo", &header) ||
 			find_section(elf, SHT_NOTE, ".note.go.buildid", &header);
@@ -377,8 +372,9 @@ void target_inspect(struct target *t, const char *shim)
 		if (!t->sanitizer)
 			t->sanitizer = dynamic_string(elf, DT_NEEDED, "libclang_rt.asan*.so*");
 		elf_end(elf);
-		close(fd);
 	}
+	if (fd >= 0)
+		close(fd);
 	check_secure_mode(t);
 	if (shim)
 		check_shim(t, shim);
@@ -411,19 +407,18 @@ static size_t list_functions(Elf *elf, GElf_Word type, const char *name, uint64_
  */
 size_t target_functions(const struct target *t, const char *name, uint64_t *offsets, size_t max, bool *stripped)
 {
-	int fd = -1;
-	Elf *elf = elf_open(t->executable, &fd);
+	int fd = open_regular(t->executable);
+	Elf *elf = elf_open(fd);
 	GElf_Shdr header;
 	GElf_Phdr load;
 	size_t n = 0;
 
 	*stripped = !elf || !find_section(elf, SHT_SYMTAB, NULL, &header);
-	if (!elf)
-		return 0;
-	if (find_segment(elf, PT_LOAD, &load) == 1)
+	if (elf && find_segment(elf, PT_LOAD, &load) == 1)
 		n = list_functions(elf, *stripped ? SHT_DYNSYM : SHT_SYMTAB, name, load.p_vaddr & ~UINT64_C(4095),
 				   offsets, max);
 	elf_end(elf);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 	return n;
 }

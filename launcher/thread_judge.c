@@ -18,7 +18,7 @@ static const char *rule_name(const struct plan *plan, uint32_t rule)
 
 	for (uint32_t i = 0; i < plan->n_selectors; i++) {
 		const struct plan_selector *s = &plan->selector[i];
-		const char *one = plan->text + s->text;
+		const char *one = plan->store + s->text;
 
 		if (s->rule != rule)
 			continue;
@@ -45,7 +45,7 @@ static uint32_t rule_from_outside(const struct view *v, const struct thread_stat
 		const struct plan_selector *s = &v->plan->selector[i];
 
 		if (s->kind == SELECT_ALL || (s->kind == SELECT_MAIN && t->tid == v->pid) ||
-		    (s->kind == SELECT_NAME && glob_match(v->plan->text + s->text, t->name)))
+		    (s->kind == SELECT_NAME && glob_match(v->plan->store + s->text, t->name)))
 			return s->rule;
 	}
 	return 0;
@@ -59,10 +59,10 @@ static const char *no_hook(const struct thread_state *t)
 }
 
 /* Are the thread's CPUs those of the rule?  Spread: one CPU of the set, and that which the ledger names if there is one. */
-static bool cpus_fit(const struct rule *rule, const struct record *r, const struct thread_state *t,
-		     struct cpuset *wanted)
+static bool cpus_fit(const struct plan *plan, const struct rule *rule, const struct record *r,
+		     const struct thread_state *t, struct cpuset *wanted)
 {
-	*wanted = rule->set;
+	*wanted = plan_cpus(plan, rule);
 	if (rule->placement != PLACE_SPREAD || rule->n_cpus < 2)
 		return cpuset_equal(&t->cpus, wanted);
 	if (r && r->cpu >= 0) {
@@ -120,7 +120,7 @@ struct judgement judge_thread(const struct view *v, const struct thread_state *t
 		rule = 0;
 	j.rule = rule_name(v->plan, rule);
 	j.wanted = r && r->flags & RECORD_SPILLED ? &v->plan->housekeeping : &v->plan->rule[rule];
-	if (j.wanted->has & HAS_CPUS && !cpus_fit(j.wanted, r, t, &j.cpus))
+	if (j.wanted->has & HAS_CPUS && !cpus_fit(v->plan, j.wanted, r, t, &j.cpus))
 		add_problem(&j, why_cpus(v, r, &j.cpus));
 	else if (v->cpuset_known &&
 		 !cpuset_overlap(&t->cpus, &v->cpuset)) /* it sleeps: the kernel moves it when it wakes */

@@ -42,15 +42,20 @@ static void note(struct topology *t, const char *text)
  * Which CPUs the cpuset allows.  The inherited mask does not tell: it is narrower under taskset, and never holds the
  * CPUs of isolcpus= (sched_setaffinity(2) to them works all the same).  The files of the cgroup do not tell either, in
  * a container that does not see its own.  So it is tried: the kernel cuts a mask of all CPUs down to the cpuset
- * (cpuset(7)).  False if a seccomp filter forbids it.
+ * (cpuset(7)).  Who has all online CPUs anyway need not try.  False if a seccomp filter forbids it.
  */
-static bool probe_allowed(struct cpuset *allowed)
+static bool probe_allowed(struct cpuset *allowed, const struct cpuset *online)
 {
-	struct cpuset saved = {0}, all;
+	struct cpuset saved = {0}, all, more = *online;
 
 	/* Raw system calls: a struct cpuset holds more CPUs than a cpu_set_t, and enough for any kernel: no EINVAL. */
 	if (syscall(SYS_sched_getaffinity, 0, sizeof(saved), &saved) <= 0)
 		return false;
+	cpuset_minus(&more, &saved);
+	if (cpuset_empty(&more) && !cpuset_empty(online)) {
+		*allowed = saved;
+		return true;
+	}
 	memset(&all, 0xff, sizeof(all));
 	if (syscall(SYS_sched_setaffinity, 0, sizeof(all), &all) != 0)
 		return false;
@@ -66,17 +71,19 @@ static bool probe_allowed(struct cpuset *allowed)
 }
 
 /*
- * Reads which CPUs there are and which may be used.  Cheap: two small files and four system calls.  False and *why if
- * the root has no online CPUs, or if /sys is not mounted and a seccomp filter hides the CPUs too.
+ * Reads which CPUs are online and which may be used.  Cheap: one small file and up to four system calls.  False and *why
+ * if the root has no online CPUs, or if /sys is not mounted and a seccomp filter hides the CPUs too.
  */
 bool topology_read(struct topology *t, const char **why)
 {
 	const char *root = getenv("LLRUN_SYSROOT");
-	bool real = !root || !*root, known;
+	bool real = !root || !*root, known, told;
 
 	*t = (struct topology){.root = real ? "" : root};
-	known = real ? probe_allowed(&t->allowed) : sysfs_list(t, &t->allowed, "sys/fs/cgroup/cpuset.cpus.effective");
-	if (!sysfs_list(t, &t->online, "sys/devices/system/cpu/online") || cpuset_empty(&t->online)) {
+	told = sysfs_list(t, &t->online, "sys/devices/system/cpu/online") && !cpuset_empty(&t->online);
+	known = real ? probe_allowed(&t->allowed, &t->online)
+		     : sysfs_list(t, &t->allowed, "sys/fs/cgroup/cpuset.cpus.effective");
+	if (!told) {
 		/* A chroot without /sys: what the kernel says to sched_getaffinity is online at least. */
 		if (!real || !known)
 			return fail(why, memory_printf("cannot read %s/sys/devices/system/cpu/online", t->root));
@@ -84,8 +91,6 @@ bool topology_read(struct topology *t, const char **why)
 	}
 	if (!known)
 		t->allowed = t->online;
-	if (!sysfs_list(t, &t->present, "sys/devices/system/cpu/present"))
-		t->present = t->online;
 	t->usable = t->online;
 	cpuset_and(&t->usable, &t->allowed);
 	return true;
@@ -110,6 +115,14 @@ static const char *cpuset_name(struct topology *t)
 	return t->cpuset_path ? memory_printf(" %s", t->cpuset_path) : "";
 }
 
+/* Only what cannot be used raises the question whether it is there at all. */
+static struct cpuset read_present(const struct topology *t)
+{
+	struct cpuset present;
+
+	return sysfs_list(t, &present, "sys/devices/system/cpu/present") ? present : t->online;
+}
+
 /* Explicit numbers are strict: all of them must be usable. */
 static bool check_numbers(struct topology *t, const struct cpuset *set, const char **why)
 {
@@ -117,8 +130,9 @@ static bool check_numbers(struct topology *t, const struct cpuset *set, const ch
 	{
 		if (cpuset_has(&t->usable, (unsigned)cpu))
 			continue;
-		if (!cpuset_has(&t->present, (unsigned)cpu))
-			return fail(why, memory_printf("CPU %d does not exist (there are %s)", cpu, list(&t->present)));
+		struct cpuset present = read_present(t);
+		if (!cpuset_has(&present, (unsigned)cpu))
+			return fail(why, memory_printf("CPU %d does not exist (there are %s)", cpu, list(&present)));
 		if (!cpuset_has(&t->online, (unsigned)cpu))
 			return fail(why, memory_printf("CPU %d is offline (online: %s)", cpu, list(&t->online)));
 		return fail(why, memory_printf("CPU %d is outside the cpuset%s of this process (allowed: %s)", cpu,
@@ -188,9 +202,9 @@ static bool ask_package(const struct topology *t, const struct cpuset *wanted, s
 static bool ask_llc(const struct topology *t, const struct cpuset *wanted, struct cpuset *out, const char **why)
 {
 	int cpu = cpuset_next(wanted, 0), highest = 0, level;
-	struct cpuset sharing;
+	struct cpuset sharing, present = read_present(t);
 
-	if (!check_exist("CPU", wanted, &t->present, why))
+	if (!check_exist("CPU", wanted, &present, why))
 		return false;
 	if (!cpuset_has(&t->online, (unsigned)cpu))
 		return fail(why, memory_printf("CPU %d is offline (online: %s)", cpu, list(&t->online)));

@@ -1,6 +1,7 @@
 /*
- * memory.c - memory that is kept until exec.  A launcher lives for a millisecond: freeing piece by piece would only be
- * a chance for mistakes.  memory_release() is for those who run the same code in a loop (fuzzers).
+ * memory.c - memory that is kept until exec, in chunks from which pieces are cut.  A launcher lives for a millisecond:
+ * freeing piece by piece would only be a chance for mistakes, and malloc for each a tenth of what llrun does.
+ * memory_release() is for those who run the same code in a loop.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,25 +9,49 @@
 #include <unistd.h>
 #include "policy.h"
 
-static struct block {
-	struct block *next;
+/*
+ * calloc(3) maps so much afresh: it is zero already, and of it only what is used costs anything.  For a sanitizer each
+ * piece is a chunk of its own, or it could not see where one ends.
+ */
+#ifdef EXACT_MEMORY
+enum { CHUNK = 0 };
+#else
+enum { CHUNK = 256 * 1024 };
+#endif
+
+static struct chunk {
+	struct chunk *next;
+	size_t used, size;
 	_Alignas(max_align_t) char data[];
-} * blocks;
+} * chunks; /* pieces come from the first, the newest */
 
-void *memory_get(size_t size)
+static void add_chunk(size_t size)
 {
-	struct block *b = calloc(1, sizeof *b + size);
+	struct chunk *c = calloc(1, sizeof *c + size);
 
-	if (!b) {
+	if (!c) {
 		/* Nothing sensible is left to do, and no caller could do better: the one exit outside main.c. */
 		static const char text[] = "llrun: out of memory\n";
 		if (write(2, text, sizeof text - 1) < 0) {
 		}
 		_exit(125);
 	}
-	b->next = blocks;
-	blocks = b;
-	return b->data;
+	c->size = size;
+	c->next = chunks;
+	chunks = c;
+}
+
+void *memory_get(size_t size)
+{
+	const size_t unit = _Alignof(max_align_t);
+	size_t at = chunks ? (chunks->used + unit - 1) & ~(unit - 1) : 0;
+
+	if (!chunks || at > chunks->size || size > chunks->size - at) {
+		add_chunk(size > CHUNK ? size : CHUNK);
+		at = 0;
+	}
+	chunks->used = at + size;
+	return chunks->data + at;
 }
 
 char *memory_copy(const char *text, size_t length)
@@ -39,16 +64,21 @@ char *memory_copy(const char *text, size_t length)
 
 char *memory_vprintf(const char *format, va_list args)
 {
+	char *text = memory_get(0); /* where the next piece begins: most texts fit into what is left there */
+	size_t room = chunks->size - chunks->used;
 	va_list again;
-	char *text;
 	int n;
 
 	va_copy(again, args);
-	n = vsnprintf(NULL, 0, format, again);
+	n = vsnprintf(text, room, format, again);
 	va_end(again);
-	text = memory_get(n < 0 ? 1 : (size_t)n + 1);
-	if (n > 0)
-		vsnprintf(text, (size_t)n + 1, format, args);
+	if (n < 0)
+		return memory_get(1);
+	if ((size_t)n < room)
+		return memory_get((size_t)n + 1);
+	memset(text, 0, room);
+	text = memory_get((size_t)n + 1);
+	vsnprintf(text, (size_t)n + 1, format, args);
 	return text;
 }
 
@@ -65,15 +95,21 @@ char *memory_printf(const char *format, ...)
 
 void *memory_mark(void)
 {
-	return blocks;
+	return chunks ? chunks->data + chunks->used : NULL;
 }
 
 void memory_release(void *mark)
 {
-	while (blocks && blocks != mark) {
-		struct block *b = blocks;
+	char *end = mark;
 
-		blocks = b->next;
-		free(b);
+	while (chunks && !(end >= chunks->data && end <= chunks->data + chunks->used)) {
+		struct chunk *c = chunks;
+
+		chunks = c->next;
+		free(c);
 	}
+	if (!chunks)
+		return;
+	memset(end, 0, (size_t)(chunks->data + chunks->used - end));
+	chunks->used = (size_t)(end - chunks->data);
 }

@@ -16,34 +16,58 @@
 #include "plan.h"
 #include "policy.h"
 
+/* Room for so many bytes more; text[0] is "" for all who have none. */
+static bool has_room(struct plan *plan, size_t size)
+{
+	if (!plan->n_store)
+		plan->n_store = 1;
+	return size <= PLAN_STORE - plan->n_store;
+}
+
 bool plan_add_text(struct plan *plan, const char *text, uint32_t *offset)
 {
 	size_t size = strlen(text) + 1;
 
-	if (!plan->n_text)
-		plan->n_text = 1; /* text[0] is "" for all who have none */
 	if (size == 1) {
 		*offset = 0;
 		return true;
 	}
-	if (size > PLAN_TEXT - plan->n_text)
+	if (!has_room(plan, size))
 		return false;
-	memcpy(plan->text + plan->n_text, text, size);
-	*offset = plan->n_text;
-	plan->n_text += (uint32_t)size;
+	memcpy(plan->store + plan->n_store, text, size);
+	*offset = plan->n_store;
+	plan->n_store += (uint32_t)size;
 	return true;
 }
 
 bool plan_add_cpu(struct plan *plan, struct rule *rule, unsigned cpu)
 {
-	if (!rule->n_cpus)
-		rule->first_cpu = plan->n_cpus;
-	if (cpu >= CPUSET_MAX || plan->n_cpus >= PLAN_CPUS || rule->first_cpu + rule->n_cpus != plan->n_cpus)
+	if (cpu >= CPUSET_MAX || !has_room(plan, 2))
 		return false;
-	plan->cpu[plan->n_cpus++] = (uint16_t)cpu;
+	if (!rule->n_cpus)
+		rule->cpus = plan->n_store;
+	if (rule->cpus + 2 * rule->n_cpus != plan->n_store)
+		return false;
+	plan->store[plan->n_store++] = (char)(cpu & 0xff);
+	plan->store[plan->n_store++] = (char)(cpu >> 8);
 	rule->n_cpus++;
-	cpuset_add(&rule->set, cpu);
 	return true;
+}
+
+unsigned plan_cpu(const struct plan *plan, const struct rule *rule, uint32_t i)
+{
+	const unsigned char *at = (const unsigned char *)plan->store + rule->cpus + 2 * i;
+
+	return at[0] | (unsigned)at[1] << 8;
+}
+
+struct cpuset plan_cpus(const struct plan *plan, const struct rule *rule)
+{
+	struct cpuset set = {{0}};
+
+	for (uint32_t i = 0; i < rule->n_cpus; i++)
+		cpuset_add(&set, plan_cpu(plan, rule, i));
+	return set;
 }
 
 /* --- writing --- */
@@ -98,15 +122,19 @@ static void put_text(struct writer *w, const char *text)
 }
 
 /* How many CPUs from `i` on stand at one distance; the distance goes to *step. */
-static uint32_t run_length(const uint16_t *cpu, uint32_t n, uint32_t i, int *step)
+static uint32_t run_length(const struct plan *plan, const struct rule *rule, uint32_t i, int *step)
 {
 	uint32_t k = 1;
 
-	*step = i + 1 < n ? cpu[i + 1] - cpu[i] : 0;
-	if (*step <= 0)
-		return 1;
-	while (i + k < n && cpu[i + k] - cpu[i + k - 1] == *step)
+	*step = 0;
+	while (i + k < rule->n_cpus) {
+		int distance = (int)plan_cpu(plan, rule, i + k) - (int)plan_cpu(plan, rule, i + k - 1);
+
+		if (distance <= 0 || (k > 1 && distance != *step))
+			break;
+		*step = distance;
 		k++;
+	}
 	return k;
 }
 
@@ -118,16 +146,15 @@ static void put_rule(struct writer *w, char letter, const struct plan *plan, con
 #undef X
 	w->at[-1] = ':';
 	for (uint32_t i = 0; i < rule->n_cpus;) {
-		const uint16_t *cpu = plan->cpu + rule->first_cpu;
 		int step;
-		uint32_t k = run_length(cpu, rule->n_cpus, i, &step);
+		uint32_t k = run_length(plan, rule, i, &step);
 
 		if (i)
 			put_char(w, '+');
-		put_number(w, cpu[i]);
+		put_number(w, plan_cpu(plan, rule, i));
 		if (k > 1) {
 			put_char(w, '-');
-			put_number(w, cpu[i + k - 1]);
+			put_number(w, plan_cpu(plan, rule, i + k - 1));
 		}
 		if (k > 1 && step > 1) {
 			put_char(w, ':');
@@ -166,7 +193,7 @@ static void put_selector(struct writer *w, const struct plan *plan, const struct
 	put_char(w, ',');
 	put_number(w, (int64_t)s->last);
 	put_char(w, ',');
-	put_text(w, plan->text + s->text);
+	put_text(w, plan->store + s->text);
 	put_char(w, ';');
 }
 
@@ -202,11 +229,11 @@ size_t plan_encode(const struct plan *plan, char *buffer, size_t size)
 		put_socket(&w, &plan->socket[i]);
 	for (uint32_t i = 0; i < plan->n_programs; i++) {
 		put_char(&w, 'G');
-		put_text(&w, plan->text + plan->program[i]);
+		put_text(&w, plan->store + plan->program[i]);
 		put_char(&w, ';');
 	}
 	put_char(&w, 'E');
-	put_text(&w, plan->text + plan->preload);
+	put_text(&w, plan->store + plan->preload);
 	put_char(&w, ';');
 	uint32_t sum = checksum(buffer, w.at);
 	put_char(&w, '#');
@@ -264,7 +291,7 @@ static int hex_digit(char c)
 
 static uint32_t get_text(struct reader *r, struct plan *plan)
 {
-	uint32_t start = plan->n_text;
+	uint32_t start = plan->n_store;
 
 	if (*r->at == ';')
 		return 0;
@@ -283,18 +310,22 @@ static uint32_t get_text(struct reader *r, struct plan *plan)
 		} else if (!plain((char)c)) {
 			c = 0;
 		}
-		if (!c || plan->n_text + 1 >= PLAN_TEXT)
+		if (!c || !has_room(plan, 2))
 			r->bad = true;
 		else
-			plan->text[plan->n_text++] = (char)c;
+			plan->store[plan->n_store++] = (char)c;
 	}
-	if (plan->n_text < PLAN_TEXT)
-		plan->text[plan->n_text++] = '\0';
+	if (has_room(plan, 1))
+		plan->store[plan->n_store++] = '\0';
 	return start;
 }
 
 static void get_cpus(struct reader *r, struct plan *plan, struct rule *rule)
 {
+	struct cpuset seen = {{0}};
+
+	if (rule->n_cpus) /* a second L or H */
+		r->bad = true;
 	while (!r->bad && *r->at != ';') {
 		int64_t first = get_number(r, 0, CPUSET_MAX - 1), last = first, step = 1;
 
@@ -306,8 +337,10 @@ static void get_cpus(struct reader *r, struct plan *plan, struct rule *rule)
 			r->at++;
 			step = get_number(r, 1, CPUSET_MAX);
 		}
-		for (int64_t cpu = first; !r->bad && cpu <= last; cpu += step)
-			r->bad = cpuset_has(&rule->set, (unsigned)cpu) || !plan_add_cpu(plan, rule, (unsigned)cpu);
+		for (int64_t cpu = first; !r->bad && cpu <= last; cpu += step) {
+			r->bad = cpuset_has(&seen, (unsigned)cpu) || !plan_add_cpu(plan, rule, (unsigned)cpu);
+			cpuset_add(&seen, (unsigned)cpu);
+		}
 		if (!r->bad && *r->at == '+') {
 			r->at++;
 			r->bad = *r->at == ';';
@@ -325,7 +358,7 @@ static void get_rule(struct reader *r, struct plan *plan, struct rule *rule)
 	if (!first)                                                                                                    \
 		expect(r, ',');                                                                                        \
 	first = false;                                                                                                 \
-	rule->name = (int32_t)get_number(r, INT32_MIN, INT32_MAX);
+	rule->name = (int8_t)get_number(r, INT8_MIN, INT8_MAX);
 	RULE_NUMBERS(X)
 #undef X
 	expect(r, ':');
@@ -342,9 +375,9 @@ static void get_selector(struct reader *r, struct plan *plan)
 		r->bad = true;
 		return;
 	}
-	s->rule = (uint32_t)get_number(r, 1, PLAN_RULES - 1);
+	s->rule = (uint16_t)get_number(r, 1, PLAN_RULES - 1);
 	expect(r, ',');
-	s->kind = (int32_t)get_number(r, SELECT_ALL, SELECT_LIB);
+	s->kind = (int16_t)get_number(r, SELECT_ALL, SELECT_LIB);
 	expect(r, ',');
 	s->first = (uint64_t)get_number(r, INT64_MIN, INT64_MAX);
 	expect(r, ',');
@@ -426,7 +459,7 @@ bool plan_decode(struct plan *plan, const char *text)
 {
 	struct reader r = {text, false};
 
-	plan->n_text = 1;
+	plan->n_store = 1;
 	if (get_number(&r, PLAN_VERSION, PLAN_VERSION) != PLAN_VERSION)
 		return false;
 	expect(&r, ';');
@@ -447,7 +480,7 @@ bool plan_decode(struct plan *plan, const char *text)
 bool plan_names(const struct plan *plan, const char *base_name)
 {
 	for (uint32_t i = 0; i < plan->n_programs; i++)
-		if (glob_match(plan->text + plan->program[i], base_name))
+		if (glob_match(plan->store + plan->program[i], base_name))
 			return true;
 	return false;
 }
@@ -455,7 +488,7 @@ bool plan_names(const struct plan *plan, const char *base_name)
 uint32_t plan_match_name(const struct plan *plan, const char *name, uint32_t limit)
 {
 	for (uint32_t i = 0; i < plan->n_selectors && plan->selector[i].rule < limit; i++)
-		if (plan->selector[i].kind == SELECT_NAME && glob_match(plan->text + plan->selector[i].text, name))
+		if (plan->selector[i].kind == SELECT_NAME && glob_match(plan->store + plan->selector[i].text, name))
 			return plan->selector[i].rule;
 	return limit;
 }

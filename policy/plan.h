@@ -17,26 +17,24 @@ enum {
 	PLAN_SELECTORS = 256,
 	PLAN_SOCKETS = 16,
 	PLAN_PROGRAMS = 32,
-	PLAN_CPUS = 32768, /* CPUs of all rules together */
-	PLAN_TEXT = 8192,  /* all globs and names together */
+	PLAN_STORE = 72 * 1024, /* bytes: all globs and names, and two for each CPU of each rule */
 };
 
 /* What a rule gives its threads.  `has` says which parts it gives at all. */
 enum { HAS_CPUS = 1, HAS_SCHED = 2, HAS_NICE = 4 };
 #define RULE_NUMBERS(X) X(has) X(placement) X(overflow) X(on_error) X(policy) X(priority) X(nice)
 struct rule {
-#define X(name) int32_t name;
+#define X(name) int8_t name;
 	RULE_NUMBERS(X)
 #undef X
-	uint32_t first_cpu, n_cpus; /* in plan.cpu, in the order in which spread gives them out */
-	struct cpuset set;          /* the same CPUs */
+	uint32_t cpus, n_cpus; /* offset in plan.store, for plan_cpu(); in the order in which spread gives them out */
 };
 
 struct plan_selector {
-	uint32_t rule;
-	int32_t kind;         /* enum selector_kind */
 	uint64_t first, last; /* INDEX: creation order; START: the routine's offset in the executable, twice */
-	uint32_t text;        /* NAME, LIB: offset in plan.text */
+	uint32_t text;        /* NAME, LIB: offset in plan.store */
+	uint16_t rule;
+	int16_t kind; /* enum selector_kind */
 };
 
 /* The options of a [Socket] section, by their rank among the SOCKET_KEY rows. */
@@ -69,22 +67,25 @@ struct plan {
 #define X(name) int32_t name;
 	PLAN_NUMBERS(X)
 #undef X
-	/* The small things together: every page that is touched here is one more in each program that runs under llrun. */
-	uint32_t n_rules, n_selectors, n_sockets, n_programs, n_cpus, n_text;
-	uint32_t preload;                /* what was put before the caller's LD_PRELOAD, offset in text */
-	uint32_t program[PLAN_PROGRAMS]; /* globs, offsets in text */
-	struct socket_rule socket[PLAN_SOCKETS];
-	struct plan_selector selector[PLAN_SELECTORS]; /* in file order */
-	char text[PLAN_TEXT];                          /* text[0] is "" */
+	/* In this order, for a usual plan to touch few pages: each is one more in every program that runs under llrun. */
+	uint32_t n_rules, n_selectors, n_sockets, n_programs, n_store;
+	uint32_t preload;                /* what was put before the caller's LD_PRELOAD, offset in store */
+	uint32_t program[PLAN_PROGRAMS]; /* globs, offsets in store */
 	struct rule launch;       /* mask, scheduling and nice when llrun was started: what a reset child gets back */
 	struct rule housekeeping; /* where CPUOverflow=spill goes */
 	struct rule rule[PLAN_RULES];
-	uint16_t cpu[PLAN_CPUS];
+	struct socket_rule socket[PLAN_SOCKETS];
+	char store[PLAN_STORE];                        /* store[0] is "" for all who have no text */
+	struct plan_selector selector[PLAN_SELECTORS]; /* in file order */
 };
 
-/* Keep a text, or a rule's CPUs in their order, in the plan.  False if it is full. */
+/* Keep a text, or a rule's CPUs in their order and without another between, in the plan.  False if it is full. */
 bool plan_add_text(struct plan *plan, const char *text, uint32_t *offset);
 bool plan_add_cpu(struct plan *plan, struct rule *rule, unsigned cpu);
+
+/* A rule's CPU number i, below n_cpus; and all of them as a set. */
+unsigned plan_cpu(const struct plan *plan, const struct rule *rule, uint32_t i);
+struct cpuset plan_cpus(const struct plan *plan, const struct rule *rule);
 
 /* Writes the plan as printable ASCII, NUL-terminated; the length, or 0 if `size` bytes do not hold it. */
 size_t plan_encode(const struct plan *plan, char *buffer, size_t size);

@@ -29,10 +29,10 @@ static bool shows_set(const struct record *r)
 
 static bool equals_set(const struct record *r, size_t size, const cpu_set_t *mask)
 {
-	struct cpuset given = {{0}};
+	struct cpuset given = {{0}}, set = plan_cpus(&plan, record_rule(r));
 
 	memcpy(&given, mask, size < sizeof given ? size : sizeof given);
-	return cpuset_equal(&given, &record_rule(r)->set);
+	return cpuset_equal(&given, &set);
 }
 
 /* Is this call to be answered with success and not made?  Setting the very set that we show is save-and-restore. */
@@ -78,10 +78,10 @@ HOOK int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *
 /* The kernel is asked first: its answer's size and errors are the program's. */
 static void show_set(const struct record *r, size_t size, cpu_set_t *mask)
 {
-	const struct cpuset *set = &record_rule(r)->set;
+	struct cpuset set = plan_cpus(&plan, record_rule(r));
 
 	memset(mask, 0, size);
-	memcpy(mask, set, size < sizeof *set ? size : sizeof *set);
+	memcpy(mask, &set, size < sizeof set ? size : sizeof set);
 }
 
 HOOK int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *mask)

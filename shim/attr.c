@@ -67,17 +67,17 @@ bool attr_set(pthread_attr_t *attr, const struct rule *rule, int cpu, int parts)
 	bool ok = true;
 
 	if (parts & HAS_CPUS) {
-		struct cpuset one = {{0}};
-
-		if (cpu >= 0)
-			cpuset_add(&one, (unsigned)cpu);
-		/* As short as it can be: the kernel reads no further than it has CPUs, glibc copies it all. */
-		const struct cpuset *set = cpu >= 0 ? &one : &rule->set;
+		struct cpuset set = {{0}};
 		size_t words = CPUSET_WORDS;
 
-		while (words > 1 && !set->word[words - 1])
+		if (cpu >= 0)
+			cpuset_add(&set, (unsigned)cpu);
+		else
+			set = plan_cpus(&plan, rule);
+		/* As short as it can be: the kernel reads no further than it has CPUs, glibc copies it all. */
+		while (words > 1 && !set.word[words - 1])
 			words--;
-		ok = !pthread_attr_setaffinity_np(attr, words * sizeof set->word[0], (const cpu_set_t *)set);
+		ok = !pthread_attr_setaffinity_np(attr, words * sizeof set.word[0], (const cpu_set_t *)&set);
 	}
 	if (ok && parts & HAS_SCHED) {
 		struct sched_param param = {.sched_priority = rule->priority};

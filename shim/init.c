@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "shim.h"
 
-struct plan plan;
+LONG_ARRAY struct plan plan;
 struct ledger *ledger;
 
 static _Atomic int state;

@@ -13,7 +13,7 @@
 #include "../policy/plan.h"
 
 #define LEDGER_NAME "llrun-ledger"
-#define LEDGER_MAGIC 0x3172646cu /* "ldr1"; changes with the layout */
+#define LEDGER_MAGIC 0x3272646cu /* "ldr2"; changes with the layout */
 
 enum { LEDGER_THREADS = 4096 };
 
@@ -52,8 +52,8 @@ struct ledger {
 	_Atomic uint32_t unrecorded; /* threads placed with no record left for them */
 	_Atomic uint32_t hint;       /* where to look for a free record */
 	_Atomic uint32_t told;       /* a bit for each kind of notice: once for all the processes that share this */
-	_Atomic uint16_t load[CPUSET_MAX]; /* threads that spread gave each CPU */
 	struct record record[LEDGER_THREADS];
+	_Atomic uint16_t load[CPUSET_MAX]; /* threads that spread gave each CPU */
 	char plan[]; /* the text that the plan was read from: a program may overwrite its environment (setproctitle) */
 };
 

@@ -31,11 +31,11 @@ static int least_loaded(const struct rule *rule, uint16_t *load)
 	int found = -1;
 
 	for (uint32_t i = 0; i < rule->n_cpus; i++) {
-		uint16_t cpu = plan.cpu[rule->first_cpu + i];
+		unsigned cpu = plan_cpu(&plan, rule, i);
 		uint16_t n = atomic_load_explicit(&ledger->load[cpu], memory_order_relaxed);
 
 		if (found < 0 || n < *load) {
-			found = cpu;
+			found = (int)cpu;
 			*load = n;
 		}
 		if (n == 0)
@@ -194,14 +194,13 @@ static int apply_sched(pid_t tid, const struct rule *rule)
 
 static int apply_cpus(pid_t tid, const struct rule *rule, int cpu)
 {
-	struct cpuset one = {{0}};
-	const struct cpuset *set = &rule->set;
+	struct cpuset set = plan_cpus(&plan, rule);
 
-	if (cpu >= 0 && cpuset_has(&rule->set, (unsigned)cpu)) {
-		cpuset_add(&one, (unsigned)cpu);
-		set = &one;
+	if (cpu >= 0 && cpuset_has(&set, (unsigned)cpu)) {
+		set = (struct cpuset){{0}};
+		cpuset_add(&set, (unsigned)cpu);
 	}
-	return syscall(SYS_sched_setaffinity, tid, sizeof *set, set) == 0 ? 0 : errno;
+	return syscall(SYS_sched_setaffinity, tid, sizeof set, &set) == 0 ? 0 : errno;
 }
 
 int record_apply(struct record *r)

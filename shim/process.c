@@ -79,7 +79,7 @@ void process_mark_covered(void)
 static void restore_preload(void)
 {
 	char **e = environment_entry("LD_PRELOAD");
-	const char *ours = plan.text + plan.preload;
+	const char *ours = plan.store + plan.preload;
 	size_t n = strlen(ours);
 	char *value, *found;
 
@@ -98,28 +98,29 @@ static bool is_ours(const struct cpuset *now)
 {
 	for (uint32_t i = 0; i < plan.n_rules; i++) {
 		const struct rule *rule = &plan.rule[i];
+		struct cpuset set = plan_cpus(&plan, rule);
 
 		if (!(rule->has & HAS_CPUS))
 			continue;
-		if (cpuset_equal(now, &rule->set))
+		if (cpuset_equal(now, &set))
 			return true;
-		if (rule->placement == PLACE_SPREAD && cpuset_count(now) == 1 &&
-		    cpuset_has(&rule->set, (unsigned)cpuset_next(now, 0)))
+		if (rule->placement == PLACE_SPREAD && cpuset_count(now) == 1 && cpuset_overlap(now, &set))
 			return true;
 	}
-	return plan.housekeeping.n_cpus && cpuset_equal(now, &plan.housekeeping.set);
+	struct cpuset spilled = plan_cpus(&plan, &plan.housekeeping);
+	return plan.housekeeping.n_cpus && cpuset_equal(now, &spilled);
 }
 
 /* Back to what llrun found, as far as it is our doing: what the program gave its child itself is left alone. */
 static void reset_class(void)
 {
-	struct cpuset now = {{0}};
+	struct cpuset now = {{0}}, at_launch = plan_cpus(&plan, &plan.launch);
 	int policy = (int)syscall(SYS_sched_getscheduler, 0);
 	bool sched = false, nice_value = false;
 	struct sched_param param = {.sched_priority = plan.launch.priority};
 
 	if (syscall(SYS_sched_getaffinity, 0, sizeof now, &now) > 0 && is_ours(&now))
-		syscall(SYS_sched_setaffinity, 0, sizeof plan.launch.set, &plan.launch.set);
+		syscall(SYS_sched_setaffinity, 0, sizeof at_launch, &at_launch);
 	for (uint32_t i = 0; i < plan.n_rules; i++) {
 		sched |= plan.rule[i].has & HAS_SCHED && (policy & ~SCHED_RESET_ON_FORK) == plan.rule[i].policy;
 		nice_value |= plan.rule[i].has & HAS_NICE && getpriority(PRIO_PROCESS, 0) == plan.rule[i].nice;

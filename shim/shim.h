@@ -17,6 +17,12 @@
 #define HOOK __attribute__((visibility("default")))
 
 /*
+ * For what is long and of which a usual program touches the beginning, if anything.  The linker puts it behind all that is
+ * short (--sort-section=name), which then shares a page: each page is one more in every program that runs under llrun.
+ */
+#define LONG_ARRAY __attribute__((section(".bss.long")))
+
+/*
  * Every function that the shim hooks, once.  From these rows come the pointers to the real ones and (lint) shim.map.
  * REAL(result, name, parameters)
  */

@@ -20,7 +20,7 @@ enum { NOT_INHERITED = 1u << SOCKET_Priority | 1u << SOCKET_QuickAck };
  * and close() are not hooked; an fd from elsewhere counts as not seen, and its connections get the whole rule.
  */
 enum { SEEN_OTHER = 1, SEEN_TCP = 2, SEEN_FDS = 65536 };
-static _Atomic uint8_t seen[SEEN_FDS / 4];
+LONG_ARRAY static _Atomic uint8_t seen[SEEN_FDS / 4];
 
 static void remember(int fd, unsigned what)
 {

@@ -17,7 +17,7 @@
 #include "shim.h"
 
 /* What a new thread is to run, by the index of its record.  Not in the ledger: others could write there. */
-static struct start {
+LONG_ARRAY static struct start {
 	void *(*routine)(void *);
 	thrd_start_t c11_routine;
 	void *argument;
@@ -148,7 +148,7 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *data)
 		if (p->p_type == PT_LOAD && s->address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz) {
 			const char *slash = strrchr(info->dlpi_name, '/');
 
-			s->match = glob_match(plan.text + s->selector->text, slash ? slash + 1 : info->dlpi_name);
+			s->match = glob_match(plan.store + s->selector->text, slash ? slash + 1 : info->dlpi_name);
 			return 1;
 		}
 	}

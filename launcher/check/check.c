@@ -47,12 +47,13 @@ static struct cpuset judged_cpus(const struct check *c)
 
 	for (uint32_t i = 0; i < c->plan->n_rules; i++) {
 		const struct rule *r = &c->plan->rule[i];
+		struct cpuset cpus = plan_cpus(c->plan, r);
 
 		if (!(r->has & HAS_CPUS))
 			continue;
-		cpuset_or(&all, &r->set);
+		cpuset_or(&all, &cpus);
 		if (rule_is_real_time(r) || r->placement == PLACE_SPREAD)
-			cpuset_or(&dear, &r->set);
+			cpuset_or(&dear, &cpus);
 	}
 	if (cpuset_empty(&dear))
 		dear = all;
@@ -65,10 +66,11 @@ static void find_real_time(struct check *c)
 {
 	for (uint32_t i = 0; i < c->plan->n_rules; i++) {
 		const struct rule *r = &c->plan->rule[i];
+		struct cpuset cpus = r->has & HAS_CPUS ? plan_cpus(c->plan, r) : c->cpus;
 
 		if (!rule_is_real_time(r))
 			continue;
-		cpuset_or(&c->real_time, r->has & HAS_CPUS ? &r->set : &c->cpus);
+		cpuset_or(&c->real_time, &cpus);
 		if (r->priority > c->priority)
 			c->priority = r->priority;
 	}

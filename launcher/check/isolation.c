@@ -133,7 +133,7 @@ enum verdict isolation_stacking(struct check *c, struct answer *a)
 		return unread(a);
 	for (uint32_t i = 0; i < c->plan->n_rules; i++) {
 		const struct rule *r = &c->plan->rule[i];
-		struct cpuset some = common(&r->set, &c->isolated);
+		struct cpuset cpus = plan_cpus(c->plan, r), some = common(&cpus, &c->isolated);
 
 		if (r->has & HAS_CPUS && r->placement == PLACE_SHARE && !rule_is_real_time(r) &&
 		    cpuset_count(&some) > 1)

@@ -76,7 +76,7 @@ bool own_task(struct check *c, const struct task *t)
 	const char *comm = read_text(c, &unused, "/proc/%d/comm", (int)t->pid);
 
 	for (uint32_t i = 0; comm && i < c->plan->n_programs; i++) {
-		const char *glob = c->plan->text + c->plan->program[i];
+		const char *glob = c->plan->store + c->plan->program[i];
 
 		if (*glob && glob_match(glob, first_line(comm)))
 			return true;

@@ -1,9 +1,10 @@
 /*
  * compare.c - commands against each other.  compare [-p] ROUNDS NAME COMMAND... -- NAME COMMAND... -- ...
  *
- * Each round runs every command once, each round beginning with another one, without a shell between.  The value is the
- * wall time from spawn to exit in microseconds or, with -p, the number that the command prints.  The ratio is to the first
- * command of the same round, so that what else the machine does falls on all alike.  A line each, separated by tabs:
+ * Each round runs every command once, in an order drawn anew, without a shell between: what a command leaves behind, warm
+ * caches or the CPU that it ended on, falls on all alike.  The value is the wall time from spawn to exit in microseconds
+ * or, with -p, the number that the command prints.  The ratio is to the first command of the same round, so that what else
+ * the machine does falls on all alike.  A line each, separated by tabs:
  *     NAME  median value  median ratio  first and third quartile of the ratio
  */
 #include <errno.h>
@@ -58,6 +59,19 @@ static double run(const struct command *c)
 	return atof(text);
 }
 
+/* Fisher and Yates; the seed is always the same. */
+static void shuffle(int *order, int n)
+{
+	static unsigned seed = 1;
+
+	for (int i = n - 1; i > 0; i--) {
+		int other = rand_r(&seed) % (i + 1), kept = order[i];
+
+		order[i] = order[other];
+		order[other] = kept;
+	}
+}
+
 static int read_commands(char **argv)
 {
 	int n = 0;
@@ -80,11 +94,12 @@ int main(int argc, char **argv)
 	printed = argc > 1 && strcmp(argv[1], "-p") == 0;
 	argv += printed;
 	argc -= printed;
-	int rounds = argc > 2 ? atoi(argv[1]) : 0, n = rounds > 0 ? read_commands(argv + 2) : 0;
+	int order[MOST], rounds = argc > 2 ? atoi(argv[1]) : 0, n = rounds > 0 ? read_commands(argv + 2) : 0;
 
 	if (!n)
 		errx(1, "usage: compare [-p] ROUNDS NAME COMMAND... -- NAME COMMAND...");
 	for (int i = 0; i < n; i++) {
+		order[i] = i;
 		command[i].value = calloc((size_t)rounds, sizeof(double));
 		command[i].ratio = calloc((size_t)rounds, sizeof(double));
 		if (!command[i].value || !command[i].ratio)
@@ -92,8 +107,9 @@ int main(int argc, char **argv)
 		run(&command[i]); /* warm: its pages, its names */
 	}
 	for (int r = 0; r < rounds; r++) {
+		shuffle(order, n);
 		for (int k = 0; k < n; k++)
-			command[(r + k) % n].value[r] = run(&command[(r + k) % n]);
+			command[order[k]].value[r] = run(&command[order[k]]);
 		for (int i = 0; i < n; i++)
 			command[i].ratio[r] = command[i].value[r] / command[0].value[r];
 	}

@@ -4,7 +4,7 @@ F_DIR   := $(BUILD)/fuzz
 F_CLANG ?= clang
 F_NAMES := policy expr plan elf
 FUZZ_SECONDS ?= 600
-F_FLAGS := -std=gnu11 -D_GNU_SOURCE -DVERSION='"fuzz"' -O1 -g -fno-omit-frame-pointer
+F_FLAGS := -std=gnu11 -D_GNU_SOURCE -DVERSION='"fuzz"' -O1 -g -fno-omit-frame-pointer -DEXACT_MEMORY
 
 f_policy_sources := $(wildcard policy/*.c)
 f_sources_policy := $(f_policy_sources)

@@ -23,27 +23,27 @@ static void check_rule(const struct rule *r)
 {
 	struct cpuset listed = {{0}};
 
-	PROMISE(r->n_cpus <= PLAN_CPUS && (uint64_t)r->first_cpu + r->n_cpus <= plan.n_cpus);
+	PROMISE(r->n_cpus <= CPUSET_MAX && (uint64_t)r->cpus + 2 * (uint64_t)r->n_cpus <= plan.n_store);
 	for (uint32_t i = 0; i < r->n_cpus; i++)
-		cpuset_add(&listed, plan.cpu[r->first_cpu + i]);
-	PROMISE(cpuset_equal(&listed, &r->set) && (uint32_t)cpuset_count(&listed) == r->n_cpus);
+		cpuset_add(&listed, plan_cpu(&plan, r, i));
+	PROMISE((uint32_t)cpuset_count(&listed) == r->n_cpus);
 }
 
 static void check_plan(void)
 {
 	PROMISE(plan.n_rules >= 1 && plan.n_rules <= PLAN_RULES && plan.n_selectors <= PLAN_SELECTORS);
-	PROMISE(plan.n_sockets <= PLAN_SOCKETS && plan.n_programs <= PLAN_PROGRAMS && plan.n_text <= PLAN_TEXT);
+	PROMISE(plan.n_sockets <= PLAN_SOCKETS && plan.n_programs <= PLAN_PROGRAMS && plan.n_store <= PLAN_STORE);
 	check_rule(&plan.launch);
 	check_rule(&plan.housekeeping);
 	for (uint32_t i = 0; i < plan.n_rules; i++)
 		check_rule(&plan.rule[i]);
 	for (uint32_t i = 0; i < plan.n_selectors; i++) {
-		PROMISE(plan.selector[i].rule < plan.n_rules && plan.selector[i].text < PLAN_TEXT);
-		PROMISE(memchr(plan.text + plan.selector[i].text, '\0', PLAN_TEXT - plan.selector[i].text));
+		PROMISE(plan.selector[i].rule < plan.n_rules && plan.selector[i].text < PLAN_STORE);
+		PROMISE(memchr(plan.store + plan.selector[i].text, '\0', PLAN_STORE - plan.selector[i].text));
 	}
 	for (uint32_t i = 0; i < plan.n_programs; i++)
-		PROMISE(plan.program[i] < PLAN_TEXT);
-	PROMISE(plan.preload < PLAN_TEXT);
+		PROMISE(plan.program[i] < PLAN_STORE);
+	PROMISE(plan.preload < PLAN_STORE);
 	plan_names(&plan, "redis-server");
 	PROMISE(plan_match_name(&plan, "worker-1", plan.n_rules) <= plan.n_rules);
 }

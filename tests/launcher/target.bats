@@ -205,7 +205,8 @@ gets_the_rest() {
 	head -c 2000 "$TESTS/threads" >"$place/cut"
 	for file in short random garbage cut; do
 		chmod 755 "$place/$file"
-		run --separate-stderr llrun -d "$place/$file"
+		status=0
+		llrun -d "$place/$file" >/dev/null 2>&1 || status=$?
 		# the kernel kills what is cut off once it has begun to load it (SIGSEGV)
 		((status == 125 || status == 126 || status == 127 || status == 2 || status == 139)) || { echo "$file: $status" >&2; return 1; }
 	done

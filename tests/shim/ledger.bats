@@ -13,7 +13,7 @@ ledger_of() { grep -o '[^ ]* [^ ]* [^ ]* [^ ]* [0-9]* */memfd:llrun-ledger.*' "/
 	equal "$(ledger_of "$pid" | wc -l)" 1
 	local at
 	at=$(ledger_of "$pid")
-	equal "$(dd if="/proc/$pid/mem" bs=4 count=1 skip=$((16#${at%%-*} / 4)) 2>/dev/null)" ldr1
+	equal "$(dd if="/proc/$pid/mem" bs=4 count=1 skip=$((16#${at%%-*} / 4)) 2>/dev/null)" ldr2
 }
 
 @test "no descriptor is kept: they are as without us" {
