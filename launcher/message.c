@@ -8,8 +8,10 @@ bool quiet;
 static void vsay(const char *format, va_list args)
 {
 	fflush(NULL); /* one pipe may take both outputs, and that of --explain is written in blocks that end within a line */
-	/* in one write(2): several llrun may share a terminal or a log */
-	fprintf(stderr, "llrun: %s\n", memory_vprintf(format, args)); /* NOLINT(clang-analyzer-valist.Uninitialized) */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): both callers start it */
+	const char *text = memory_vprintf(format, args);
+
+	fprintf(stderr, "llrun: %s\n", text); /* in one write(2): several llrun may share a terminal or a log */
 }
 
 void say(const char *format, ...)
