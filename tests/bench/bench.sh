@@ -119,7 +119,7 @@ thread_policy() {
 }
 
 threads_part() {
-	local t=$B/threads live cpu ruled named priority=$((fifo * 5)) base=(taskset -c "$first") r=$((ROUNDS / 10 + 5))
+	local t=$B/threads live cpu ruled named priority=$((fifo * 5)) base=(taskset -c "$first") r=$((ROUNDS / 2 + 5))
 	((fifo)) && base=(chrt -f 4 taskset -c "$first")
 	# The program that asks for nothing, under a rule for all threads, and under a rule by their name.
 	ruled=("$LLRUN" -q -p "$work/rule$first.policy" "$t" plain)
@@ -162,7 +162,7 @@ socket_policy() {
 sockets_part() {
 	title "socket() and close; the ratio is to a program that calls the same setsockopt itself"
 	socket_policy
-	"${held[@]}" "$B/compare" -p $((ROUNDS / 10 + 5)) "own setsockopt" "$B/sockets" own 300 \
+	"${held[@]}" "$B/compare" -p $((ROUNDS / 2 + 5)) "own setsockopt" "$B/sockets" own 300 \
 		-- "llrun, [Socket tcp]" "$LLRUN" -q -p "$work/socket.policy" "$B/sockets" plain 300 \
 		-- "without any option" "$B/sockets" plain 300 | rows ns "llrun, [Socket tcp]=1.10"
 }
