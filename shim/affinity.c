@@ -104,14 +104,33 @@ HOOK int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *mask)
 	return error;
 }
 
+/* Of the calls that choose the scheduling: is this one to be answered with success and not made? */
+static bool scheduling_kept(const struct record *r)
+{
+	return r && plan.own == OWN_OVERRIDE;
+}
+
 HOOK int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 {
 	struct record *r = record_of_pid(pid);
 	int result;
 
-	if (r && plan.own == OWN_OVERRIDE)
+	if (scheduling_kept(r))
 		return 0;
 	result = real_sched_setscheduler()(pid, policy, param);
+	if (result == 0)
+		own(r, RECORD_OWN_SCHED);
+	return result;
+}
+
+HOOK int sched_setparam(pid_t pid, const struct sched_param *param)
+{
+	struct record *r = record_of_pid(pid);
+	int result;
+
+	if (scheduling_kept(r))
+		return 0;
+	result = real_sched_setparam()(pid, param);
 	if (result == 0)
 		own(r, RECORD_OWN_SCHED);
 	return result;
@@ -122,9 +141,22 @@ HOOK int pthread_setschedparam(pthread_t thread, int policy, const struct sched_
 	struct record *r = record_of_handle(thread);
 	int error;
 
-	if (r && plan.own == OWN_OVERRIDE)
+	if (scheduling_kept(r))
 		return 0;
 	error = real_pthread_setschedparam()(thread, policy, param);
+	if (error == 0)
+		own(r, RECORD_OWN_SCHED);
+	return error;
+}
+
+HOOK int pthread_setschedprio(pthread_t thread, int priority)
+{
+	struct record *r = record_of_handle(thread);
+	int error;
+
+	if (scheduling_kept(r))
+		return 0;
+	error = real_pthread_setschedprio()(thread, priority);
 	if (error == 0)
 		own(r, RECORD_OWN_SCHED);
 	return error;

@@ -41,7 +41,9 @@
 	REAL(int, pthread_setaffinity_np, (pthread_t, size_t, const cpu_set_t *))                                      \
 	REAL(int, pthread_getaffinity_np, (pthread_t, size_t, cpu_set_t *))                                            \
 	REAL(int, sched_setscheduler, (pid_t, int, const struct sched_param *))                                        \
-	REAL(int, pthread_setschedparam, (pthread_t, int, const struct sched_param *))
+	REAL(int, sched_setparam, (pid_t, const struct sched_param *))                                                 \
+	REAL(int, pthread_setschedparam, (pthread_t, int, const struct sched_param *))                                 \
+	REAL(int, pthread_setschedprio, (pthread_t, int))
 
 #define REAL(result, name, parameters)                                                                                 \
 	typedef result name##_function parameters;                                                                     \

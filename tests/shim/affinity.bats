@@ -21,6 +21,16 @@ load rules
 	equal "$(row call=0 changes=0 cpus=1 policy=other <<<"$output" | wc -l)" 5
 }
 
+@test "a priority that a thread chooses itself is a scheduling of its own" {
+	need_fifo
+	local each
+	for each in "respect 7" "override 5"; do
+		run llrun -q --no-policy -s 'Thread *.CPUSchedulingPolicy=fifo' -s 'Thread *.CPUSchedulingPriority=5' \
+			-s "Process.OwnAffinity=${each% *}" -- "$TESTS/ownaffinity" 0 7
+		equal "$(row call=0 changes=0 policy=fifo "prio=${each#* }" <<<"$output" | wc -l)" 2
+	done
+}
+
 @test "OwnAffinity=override is about the program's own threads: another process can still be placed" {
 	need_cpus 2
 	need taskset
