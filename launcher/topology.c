@@ -132,7 +132,7 @@ static bool check_numbers(struct topology *t, const struct cpuset *set, const ch
 			continue;
 		struct cpuset present = read_present(t);
 		if (!cpuset_has(&present, (unsigned)cpu))
-			return fail(why, memory_printf("CPU %d does not exist (there are %s)", cpu, list(&present)));
+			return fail(why, memory_printf("CPU %d does not exist (CPUs: %s)", cpu, list(&present)));
 		if (!cpuset_has(&t->online, (unsigned)cpu))
 			return fail(why, memory_printf("CPU %d is offline (online: %s)", cpu, list(&t->online)));
 		return fail(why, memory_printf("CPU %d is outside the cpuset%s of this process (allowed: %s)", cpu,
@@ -165,7 +165,7 @@ static bool check_exist(const char *what, const struct cpuset *wanted, const str
 {
 	CPUSET_EACH(i, wanted)
 	if (!cpuset_has(there, (unsigned)i))
-		return fail(why, memory_printf("%s %d does not exist (there are %s)", what, i, list(there)));
+		return fail(why, memory_printf("%s %d does not exist (%ss: %s)", what, i, what, list(there)));
 	return true;
 }
 

@@ -72,7 +72,7 @@ limits() {
 @test "NUMA: a node that does not exist, more than one preferred" {
 	run --separate-stderr llrun -N 1000 -- touch "$BATS_TEST_TMPDIR/started"
 	equal "$status" 125
-	matches "$stderr" '^llrun: -N: NUMAMask=1000: node 1000 does not exist \(there are '
+	matches "$stderr" '^llrun: -N: NUMAMask=1000: node 1000 does not exist \(nodes: '
 	[[ ! -e $BATS_TEST_TMPDIR/started ]]
 	source "$ROOT/tests/topology.bash"
 	fake_smt_adjacent "$BATS_TEST_TMPDIR/root"

@@ -264,7 +264,7 @@ try_items() {
 	equal "$(outcome 'isolation policy')" ok
 	check -c 99
 	equal "$(outcome 'isolation policy')" fail
-	matches "$output" '^fail +isolation policy: -c: CPUAffinity=99: CPU 99 does not exist \(there are 0-7\)'
+	matches "$output" '^fail +isolation policy: -c: CPUAffinity=99: CPU 99 does not exist \(CPUs: 0-7\)'
 }
 
 @test "interrupts: good, bad and unreadable" {

@@ -94,7 +94,7 @@ teardown() {
 	machine smt_split
 	means node:0 0-7
 	means 'node:0 & !isolated' 0-7
-	fails node:1 'node 1 does not exist \(there are 0\)'
+	fails node:1 'node 1 does not exist \(nodes: 0\)'
 }
 
 @test "near: climbs to the PCI device, goes through bonds, and says what the kernel does not know" {
@@ -137,7 +137,7 @@ teardown() {
 	means online 0,2,4,6
 	fails 1 'CPU 1 is offline \(online: 0,2,4,6\)'
 	fails 0-2 'CPU 1 is offline'
-	fails 8 'CPU 8 does not exist \(there are 0-7\)'
+	fails 8 'CPU 8 does not exist \(CPUs: 0-7\)'
 	fails llc:1 'CPU 1 is offline'
 	# words give what there is
 	means llc:0 0,2,4,6
@@ -152,7 +152,7 @@ teardown() {
 	means 0-2047 0-2047
 	means isolated 1024-2047
 	means '1,63,64,1023,1024' 1,63-64,1023-1024
-	fails 2048 'CPU 2048 does not exist \(there are 0-2047\)'
+	fails 2048 'CPU 2048 does not exist \(CPUs: 0-2047\)'
 	fails 0-4095 'CPU 2048 does not exist'
 	plan -c 0-2047
 	equal "$status" 0
@@ -186,7 +186,7 @@ teardown() {
 	for cpu in "$first" "0-$first" 0-4095; do
 		run --separate-stderr llrun -c "$cpu" -- touch "$BATS_TEST_TMPDIR/started"
 		equal "$cpu: $status" "$cpu: 125"
-		matches "$stderr" "^llrun: -c: CPUAffinity=$cpu: CPU $first does not exist \(there are $(</sys/devices/system/cpu/present)\)"
+		matches "$stderr" "^llrun: -c: CPUAffinity=$cpu: CPU $first does not exist \(CPUs: $(</sys/devices/system/cpu/present)\)"
 		[[ ! -e $BATS_TEST_TMPDIR/started ]]
 	done
 }

@@ -73,7 +73,7 @@ fails() {
 @test "what stands behind || is not asked for while the left side has CPUs" {
 	machine smt_adjacent
 	means '0 || node:9' 0
-	fails '0 & 1 || node:9' 'node 9 does not exist \(there are 0-1\)'
+	fails '0 & 1 || node:9' 'node 9 does not exist \(nodes: 0-1\)'
 	fails '0 || node:' "'node' needs an argument"
 }
 
@@ -167,11 +167,11 @@ fails() {
 
 @test "CPUs, nodes, packages, interfaces that do not exist: which, and what there is" {
 	machine smt_adjacent
-	fails 8 'CPU 8 does not exist \(there are 0-7\)'
-	fails 7-9 'CPU 8 does not exist \(there are 0-7\)'
-	fails node:2 'node 2 does not exist \(there are 0-1\)'
-	fails package:2 'package 2 does not exist \(there are 0-1\)'
-	fails llc:9 'CPU 9 does not exist \(there are 0-7\)'
+	fails 8 'CPU 8 does not exist \(CPUs: 0-7\)'
+	fails 7-9 'CPU 8 does not exist \(CPUs: 0-7\)'
+	fails node:2 'node 2 does not exist \(nodes: 0-1\)'
+	fails package:2 'package 2 does not exist \(packages: 0-1\)'
+	fails llc:9 'CPU 9 does not exist \(CPUs: 0-7\)'
 	fails near:eth7 "there is no network interface 'eth7' \(there are .*eth0"
 }
 

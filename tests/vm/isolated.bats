@@ -169,7 +169,7 @@ means() { # EXPRESSION LIST
 
 @test "a CPU or an interface that does not exist, and an empty set, are refused by name" {
 	result cpus
-	matches "$output" $'^5,8\t.*CPU 8 does not exist \(there are 0-7\)'
+	matches "$output" $'^5,8\t.*CPU 8 does not exist \(CPUs: 0-7\)'
 	matches "$output" $'^near:nosuch0\t.*no network interface .nosuch0.'
 	matches "$output" $'^isolated & node:0\t.*no CPU of this machine fits'
 }
@@ -206,7 +206,7 @@ means() { # EXPRESSION LIST
 	matches "$output" '^NUMAMask=0,1$'
 	result numa-missing
 	equal "$status" 125
-	matches "$errors" 'node 2 does not exist \(there are 0-1\)'
+	matches "$errors" 'node 2 does not exist \(nodes: 0-1\)'
 	equal "$output" ''
 }
 
