@@ -22,6 +22,7 @@ owner() {
 
 # One owner for each dangerous header and call.
 owner '#include <(libelf|gelf)\.h>' launcher/target.c
+owner '#include <zlib\.h>' launcher/check/read.c
 owner '#include <dlfcn\.h>' shim/init.c shim/thread.c
 owner '#include <numa(if)?\.h>' nobody
 owner '\b(setenv|unsetenv|putenv|clearenv)\(' launcher/environment.c

@@ -60,6 +60,7 @@ enum verdict unread(struct answer *a); /* the last read failed, and said why */
  * read.c: files below the topology's root, by absolute paths.  Each notes path and first line in the answer; on failure
  * the reason too, errno tells which, and the reader says `return unread(a)`.
  */
+const char *read_gzip(struct check *c, struct answer *a, const char *path);
 __attribute__((format(printf, 3, 4))) const char *read_text(struct check *c, struct answer *a, const char *format, ...);
 __attribute__((format(printf, 4, 5))) bool read_long(struct check *c, struct answer *a, long long *n,
 						     const char *format, ...);

@@ -179,7 +179,7 @@ enum verdict kernel_tracing(struct check *c, struct answer *a)
 	return *events == '0' ? good(a, "no tracer, no event") : bad(a, "trace events are on");
 }
 
-/* The text form stands in /boot; /proc/config.gz would need a decompressor. */
+/* The running kernel's own configuration, if it was built with CONFIG_IKCONFIG_PROC, or what distributions keep in /boot. */
 enum verdict kernel_debug_options(struct check *c, struct answer *a)
 {
 	static const char *const options[] = {"CONFIG_PROVE_LOCKING",
@@ -192,11 +192,12 @@ enum verdict kernel_debug_options(struct check *c, struct answer *a)
 					      "CONFIG_SLUB_DEBUG_ON",
 					      "CONFIG_DEBUG_KMEMLEAK",
 					      "CONFIG_UBSAN_TRAP"};
-	const char *release = read_text(c, a, "/proc/sys/kernel/osrelease"), *text, *list = "";
+	const char *text = read_gzip(c, a, "/proc/config.gz"), *release, *list = "";
 
-	if (!release)
-		return unread(a);
-	text = read_text(c, a, "/boot/config-%s", first_line(release));
+	if (!text) {
+		release = read_text(c, a, "/proc/sys/kernel/osrelease");
+		text = release ? read_text(c, a, "/boot/config-%s", first_line(release)) : NULL;
+	}
 	if (!text)
 		return unread(a);
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 #include "check.h"
 
 enum { FIRST_SIZE = 4096, LARGEST = 16 << 20, MSR_SMI_COUNT = 0x34 };
@@ -50,6 +51,23 @@ static char *read_file(const char *path)
 	return error ? NULL : text;
 }
 
+/* The same of a gzip file, such as /proc/config.gz. */
+static char *read_gzip_file(const char *path)
+{
+	char *text = memory_get(LARGEST);
+	gzFile file = gzopen(path, "re");
+	int damaged, error;
+
+	if (!file)
+		return NULL;
+	gzread(file, text, LARGEST - 1);
+	gzerror(file, &damaged); /* a file that is cut off too, of which gzread itself says nothing */
+	error = damaged == Z_ERRNO ? errno : damaged ? EIO : 0;
+	gzclose(file);
+	errno = error;
+	return error ? NULL : text;
+}
+
 static const char *why_not(int error)
 {
 	return error == ENOENT                     ? "no such file"
@@ -57,10 +75,9 @@ static const char *why_not(int error)
 						   : strerror(error);
 }
 
-__attribute__((format(printf, 3, 0))) static const char *read_at(struct check *c, struct answer *a, const char *format,
-								 va_list args)
+/* What was read, or why not (errno), as the answer tells it. */
+static const char *noted(struct answer *a, const char *path, const char *text)
 {
-	const char *path = memory_vprintf(format, args), *text = read_file(memory_printf("%s%s", c->t->root, path));
 	int error = errno;
 
 	a->where = path;
@@ -69,6 +86,14 @@ __attribute__((format(printf, 3, 0))) static const char *read_at(struct check *c
 		a->text = memory_printf("cannot be read: %s", why_not(error));
 	errno = error;
 	return text;
+}
+
+__attribute__((format(printf, 3, 0))) static const char *read_at(struct check *c, struct answer *a, const char *format,
+								 va_list args)
+{
+	const char *path = memory_vprintf(format, args);
+
+	return noted(a, path, read_file(memory_printf("%s%s", c->t->root, path)));
 }
 
 const char *read_text(struct check *c, struct answer *a, const char *format, ...)
@@ -80,6 +105,11 @@ const char *read_text(struct check *c, struct answer *a, const char *format, ...
 	text = read_at(c, a, format, args);
 	va_end(args);
 	return text;
+}
+
+const char *read_gzip(struct check *c, struct answer *a, const char *path)
+{
+	return noted(a, path, read_gzip_file(memory_printf("%s%s", c->t->root, path)));
 }
 
 /* What was read says something else than it should: as good as not read. */

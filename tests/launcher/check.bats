@@ -334,6 +334,20 @@ try_items() {
 	equal "$(outcome 'power governor')" unknown
 }
 
+@test "the running kernel's own configuration goes before the one in /boot, and a damaged one is unknown" {
+	need gzip
+	echo CONFIG_KASAN=y | gzip >"$LLRUN_SYSROOT/proc/config.gz"
+	check
+	equal "$(outcome 'kernel debug_options')" fail
+	echo CONFIG_HZ=250 | gzip >"$LLRUN_SYSROOT/proc/config.gz"
+	check
+	matches "$output" '^ok +kernel debug_options: no debugging option'
+	rm "$LLRUN_SYSROOT"/boot/config-*
+	head -c 12 /dev/urandom | cat <(gzip </dev/null | head -c 10) - >"$LLRUN_SYSROOT/proc/config.gz"
+	check
+	equal "$(outcome 'kernel debug_options')" unknown
+}
+
 @test "kernel: good, bad and unreadable" {
 	try_items <<-'END'
 		kernel rt_throttling | proc/sys/kernel/sched_rt_runtime_us | 950000 | |
