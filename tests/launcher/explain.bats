@@ -169,5 +169,6 @@ in_force() {
 	equal "$status" 0
 	((${#output} > 4096))
 	equal "$(grep -c '^llrun: ' <<<"$output")" "$(grep -o 'llrun: ' <<<"$output" | grep -c .)"
-	matches "$(tail -n 1 <<<"$output")" '^llrun: warning: Program= does not name true'
+	matches "$output" '^llrun: warning: Program= does not name true'
+	matches "$(tail -n 1 <<<"$output")" '^llrun: '
 }
