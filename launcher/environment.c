@@ -79,7 +79,7 @@ static const char *without(const char *value, const char *shim)
 	return value;
 }
 
-/* The value of LD_PRELOAD with our shim in front; notes in the plan how a reset child undoes it. */
+/* LD_PRELOAD with our shim in front, as an entry of the environment; notes in the plan how a reset child undoes it. */
 static const char *preload(struct plan *plan, const char *shim, const char *sanitizer)
 {
 	const char *callers = last_value("LD_PRELOAD");
