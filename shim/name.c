@@ -40,7 +40,7 @@ void thread_named(struct record *r, const char *name)
 
 static void self_named(const char *name)
 {
-	int saved = errno;
+	int saved = errno, error;
 	struct record *r;
 
 	if (in_a_strange_child())
@@ -52,8 +52,9 @@ static void self_named(const char *name)
 	 */
 	if (!r && threads_are_placed()) {
 		r = adopt_thread(0, 0);
-		if (r)
-			record_move(r, 0);
+		error = r ? record_apply(r) : 0;
+		if (error)
+			notice(NOTICE_THREAD, plan.rule[0].on_error, "a thread could not be placed", error);
 	}
 	if (r)
 		thread_named(r, name);

@@ -203,7 +203,8 @@ static int apply_cpus(pid_t tid, const struct rule *rule, int cpu)
 	return syscall(SYS_sched_setaffinity, tid, sizeof set, &set) == 0 ? 0 : errno;
 }
 
-int record_apply(struct record *r)
+/* cpus: those too, or does it run there already? */
+static int apply_rule(struct record *r, bool cpus)
 {
 	const struct rule *rule = record_rule(r);
 	pid_t tid = atomic_load(&r->tid);
@@ -217,7 +218,8 @@ int record_apply(struct record *r)
 		error = e;
 	if (rule->has & HAS_NICE && setpriority(PRIO_PROCESS, (id_t)tid, rule->nice) != 0)
 		error = errno;
-	if (rule->has & HAS_CPUS && !(flags & RECORD_OWN_CPUS) && (e = apply_cpus(tid, rule, atomic_load(&r->cpu))))
+	if (cpus && rule->has & HAS_CPUS && !(flags & RECORD_OWN_CPUS) &&
+	    (e = apply_cpus(tid, rule, atomic_load(&r->cpu))))
 		error = e;
 	if (error) {
 		atomic_store(&r->error, (uint8_t)error);
@@ -227,20 +229,28 @@ int record_apply(struct record *r)
 	return error;
 }
 
+int record_apply(struct record *r)
+{
+	return apply_rule(r, true);
+}
+
 void record_move(struct record *r, uint32_t rule)
 {
+	/* Its old CPU first: it may well get that again, and should not count as its own neighbour. */
+	int before = atomic_exchange(&r->cpu, -1), now;
 	bool spilled;
 
-	/* Its old CPU first: it may well get that again, and should not count as its own neighbour. */
-	cpu_release(atomic_exchange(&r->cpu, -1));
+	cpu_release(before);
 	atomic_store(&r->rule, (uint16_t)rule);
+	now = cpu_take(&plan.rule[rule], &spilled);
 	/* Its creator and the thread itself may both be moving it: what the other has taken meanwhile is given back. */
-	cpu_release(atomic_exchange(&r->cpu, (int16_t)cpu_take(&plan.rule[rule], &spilled)));
+	cpu_release(atomic_exchange(&r->cpu, (int16_t)now));
 	if (spilled)
 		atomic_fetch_or(&r->flags, RECORD_SPILLED);
 	else
 		atomic_fetch_and(&r->flags, (uint8_t)~RECORD_SPILLED);
-	int error = record_apply(r);
+	bool stays = before >= 0 && now == before && !(atomic_load(&r->flags) & RECORD_REFUSED);
+	int error = apply_rule(r, !stays);
 	if (error)
 		notice(NOTICE_THREAD, plan.rule[rule].on_error, "a thread could not be placed", error);
 }

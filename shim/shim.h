@@ -62,7 +62,7 @@ struct record *record_take(uint32_t rule, uint32_t base); /* with a CPU if the r
 void record_release(struct record *r);
 uint32_t record_index(const struct record *r);
 struct record *record_of_tid(pid_t tid);           /* of this process; NULL */
-void record_move(struct record *r, uint32_t rule); /* another rule for a running thread, done by tid */
+void record_move(struct record *r, uint32_t rule); /* another rule for a running thread that was placed, done by tid */
 int record_apply(struct record *r); /* gives the running thread its rule: 0 or the errno of what was refused */
 const struct rule *
 record_rule(const struct record *r); /* what is in force for it: its rule, or housekeeping if spilled */
