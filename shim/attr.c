@@ -68,19 +68,9 @@ bool attr_set(pthread_attr_t *attr, const struct rule *rule, int cpu, int parts)
 
 	if (parts & HAS_CPUS) {
 		struct cpuset set;
-		size_t words = 1;
+		size_t size = rule_mask(rule, cpu, &set);
 
-		/* As short as it can be: the kernel reads no further than it has CPUs, glibc copies it all. */
-		if (cpu >= 0) {
-			words += (size_t)cpu / 64;
-			memset(&set, 0, words * sizeof set.word[0]);
-			cpuset_add(&set, (unsigned)cpu);
-		} else {
-			set = plan_cpus(&plan, rule);
-			for (size_t i = words; i < CPUSET_WORDS; i++)
-				words = set.word[i] ? i + 1 : words;
-		}
-		ok = !pthread_attr_setaffinity_np(attr, words * sizeof set.word[0], (const cpu_set_t *)&set);
+		ok = !pthread_attr_setaffinity_np(attr, size, (const cpu_set_t *)&set);
 	}
 	if (ok && parts & HAS_SCHED) {
 		struct sched_param param = {.sched_priority = rule->priority};

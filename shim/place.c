@@ -192,15 +192,28 @@ static int apply_sched(pid_t tid, const struct rule *rule)
 	return syscall(SYS_sched_setscheduler, tid, policy, &param) == 0 ? 0 : errno;
 }
 
+size_t rule_mask(const struct rule *rule, int cpu, struct cpuset *set)
+{
+	size_t words = 1;
+
+	for (uint32_t i = 0; cpu >= 0 && i < rule->n_cpus; i++)
+		if (plan_cpu(&plan, rule, i) == (unsigned)cpu) {
+			*set = (struct cpuset){{0}};
+			cpuset_add(set, (unsigned)cpu);
+			return ((size_t)cpu / 64 + 1) * sizeof set->word[0];
+		}
+	*set = plan_cpus(&plan, rule);
+	for (size_t i = words; i < CPUSET_WORDS; i++)
+		words = set->word[i] ? i + 1 : words;
+	return words * sizeof set->word[0];
+}
+
 static int apply_cpus(pid_t tid, const struct rule *rule, int cpu)
 {
-	struct cpuset set = plan_cpus(&plan, rule);
+	struct cpuset set;
+	size_t size = rule_mask(rule, cpu, &set);
 
-	if (cpu >= 0 && cpuset_has(&set, (unsigned)cpu)) {
-		set = (struct cpuset){{0}};
-		cpuset_add(&set, (unsigned)cpu);
-	}
-	return syscall(SYS_sched_setaffinity, tid, sizeof set, &set) == 0 ? 0 : errno;
+	return syscall(SYS_sched_setaffinity, tid, size, &set) == 0 ? 0 : errno;
 }
 
 /* cpus: those too, or does it run there already? */

@@ -63,6 +63,12 @@ void record_release(struct record *r);
 uint32_t record_index(const struct record *r);
 struct record *record_of_tid(pid_t tid);           /* of this process; NULL */
 void record_move(struct record *r, uint32_t rule); /* another rule for a running thread that was placed, done by tid */
+/*
+ * The mask for a thread of this rule: the CPU that spread gave it, or, if that is none of the rule's (-1, or whatever somebody
+ * else wrote into the ledger), all of them.  Returns its size in bytes, as short as can be: the kernel reads no further than it
+ * has CPUs, and glibc copies it all.
+ */
+size_t rule_mask(const struct rule *rule, int cpu, struct cpuset *set);
 int record_apply(struct record *r); /* gives the running thread its rule: 0 or the errno of what was refused */
 const struct rule *
 record_rule(const struct record *r); /* what is in force for it: its rule, or housekeeping if spilled */

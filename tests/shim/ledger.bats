@@ -37,6 +37,14 @@ ledger_of() { grep -o '[^ ]* [^ ]* [^ ]* [^ ]* [0-9]* */memfd:llrun-ledger.*' "/
 }
 three_workers() { (($(pgrep -cP "$pid") == 3)); }
 
+# Workers that gave up their rights share it with a parent that did not.
+@test "what a worker writes into it cannot hurt its parent" {
+	need_cpus 2
+	run llrun -q --no-policy -s 'Thread *.CPUAffinity=0' -s Process.Children=all -- "$TESTS/scribble" 20000 1
+	equal "$status" 0
+	equal "$output" ended=20000
+}
+
 @test "none without a plan, none in a child that is reset" {
 	LD_PRELOAD=$BUILD/libllrun.so start sleep 30
 	wait_for grep -q libllrun "/proc/$pid/maps"
