@@ -250,19 +250,20 @@ int record_apply(struct record *r)
 void record_move(struct record *r, uint32_t rule)
 {
 	/* Its old CPU first: it may well get that again, and should not count as its own neighbour. */
-	int before = atomic_exchange(&r->cpu, -1), now;
-	bool spilled;
+	int before = atomic_exchange(&r->cpu, -1), now, meanwhile;
+	bool spilled, stays;
 
 	cpu_release(before);
 	atomic_store(&r->rule, (uint16_t)rule);
 	now = cpu_take(&plan.rule[rule], &spilled);
 	/* Its creator and the thread itself may both be moving it: what the other has taken meanwhile is given back. */
-	cpu_release(atomic_exchange(&r->cpu, (int16_t)now));
+	meanwhile = atomic_exchange(&r->cpu, (int16_t)now);
+	cpu_release(meanwhile);
 	if (spilled)
 		atomic_fetch_or(&r->flags, RECORD_SPILLED);
 	else
 		atomic_fetch_and(&r->flags, (uint8_t)~RECORD_SPILLED);
-	bool stays = before >= 0 && now == before && !(atomic_load(&r->flags) & RECORD_REFUSED);
+	stays = before >= 0 && now == before && meanwhile < 0 && !(atomic_load(&r->flags) & RECORD_REFUSED);
 	int error = apply_rule(r, !stays);
 	if (error)
 		notice(NOTICE_THREAD, plan.rule[rule].on_error, "a thread could not be placed", error);
