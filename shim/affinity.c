@@ -43,36 +43,28 @@ static bool affinity_kept(const struct record *r, size_t size, const cpu_set_t *
 	return plan.own == OWN_OVERRIDE || (shows_set(r) && mask && equals_set(r, size, mask));
 }
 
-static void own(struct record *r, uint8_t flag)
+/* The program's own call on this thread, made, with its answer: where it succeeded, the choice is the program's. */
+static int own(struct record *r, uint8_t flag, int result)
 {
-	if (r)
+	if (r && result == 0)
 		atomic_fetch_or(&r->flags, flag);
+	return result;
 }
 
 HOOK int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *mask)
 {
 	struct record *r = record_of_pid(pid);
-	int result;
 
-	if (affinity_kept(r, size, mask))
-		return 0;
-	result = real_sched_setaffinity()(pid, size, mask);
-	if (result == 0)
-		own(r, RECORD_OWN_CPUS);
-	return result;
+	return affinity_kept(r, size, mask) ? 0 : own(r, RECORD_OWN_CPUS, real_sched_setaffinity()(pid, size, mask));
 }
 
 HOOK int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *mask)
 {
 	struct record *r = record_of_handle(thread);
-	int error;
 
 	if (affinity_kept(r, size, mask))
 		return 0;
-	error = real_pthread_setaffinity_np()(thread, size, mask);
-	if (error == 0)
-		own(r, RECORD_OWN_CPUS);
-	return error;
+	return own(r, RECORD_OWN_CPUS, real_pthread_setaffinity_np()(thread, size, mask));
 }
 
 /* The kernel is asked first: its answer's size and errors are the program's. */
@@ -113,51 +105,27 @@ static bool scheduling_kept(const struct record *r)
 HOOK int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 {
 	struct record *r = record_of_pid(pid);
-	int result;
 
-	if (scheduling_kept(r))
-		return 0;
-	result = real_sched_setscheduler()(pid, policy, param);
-	if (result == 0)
-		own(r, RECORD_OWN_SCHED);
-	return result;
+	return scheduling_kept(r) ? 0 : own(r, RECORD_OWN_SCHED, real_sched_setscheduler()(pid, policy, param));
 }
 
 HOOK int sched_setparam(pid_t pid, const struct sched_param *param)
 {
 	struct record *r = record_of_pid(pid);
-	int result;
 
-	if (scheduling_kept(r))
-		return 0;
-	result = real_sched_setparam()(pid, param);
-	if (result == 0)
-		own(r, RECORD_OWN_SCHED);
-	return result;
+	return scheduling_kept(r) ? 0 : own(r, RECORD_OWN_SCHED, real_sched_setparam()(pid, param));
 }
 
 HOOK int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
 {
 	struct record *r = record_of_handle(thread);
-	int error;
 
-	if (scheduling_kept(r))
-		return 0;
-	error = real_pthread_setschedparam()(thread, policy, param);
-	if (error == 0)
-		own(r, RECORD_OWN_SCHED);
-	return error;
+	return scheduling_kept(r) ? 0 : own(r, RECORD_OWN_SCHED, real_pthread_setschedparam()(thread, policy, param));
 }
 
 HOOK int pthread_setschedprio(pthread_t thread, int priority)
 {
 	struct record *r = record_of_handle(thread);
-	int error;
 
-	if (scheduling_kept(r))
-		return 0;
-	error = real_pthread_setschedprio()(thread, priority);
-	if (error == 0)
-		own(r, RECORD_OWN_SCHED);
-	return error;
+	return scheduling_kept(r) ? 0 : own(r, RECORD_OWN_SCHED, real_pthread_setschedprio()(thread, priority));
 }
