@@ -5,9 +5,14 @@
 #include <sys/resource.h>
 #include "topology.h"
 
+bool is_real_time(int policy)
+{
+	return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
 bool rule_is_real_time(const struct rule *r)
 {
-	return r->has & HAS_SCHED && (r->policy == SCHED_FIFO || r->policy == SCHED_RR);
+	return r->has & HAS_SCHED && is_real_time(r->policy);
 }
 
 static bool placed(const struct rule *r)

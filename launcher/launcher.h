@@ -119,7 +119,8 @@ bool covers(const struct policy *p, const struct target *target);
 const char *needs_shim(const struct policy *p, bool sockets_only,
 		       int *severity); /* severity: the strictest OnError= among them */
 
-/* hints.c: what will hurt, though it can be done; and whether a rule gives its threads SCHED_FIFO or SCHED_RR. */
+/* hints.c: what will hurt, though it can be done; and what is real time, SCHED_FIFO or SCHED_RR. */
+bool is_real_time(int policy);
 bool rule_is_real_time(const struct rule *r);
 void hints(const struct policy *p, struct topology *t, const struct target *target, const struct plan *plan,
 	   struct findings *f);

@@ -108,9 +108,8 @@ static void resolve_rule(const struct policy *p, const struct section *s, int pa
 	rule->policy = policy->items ? sched_policy(policy->number) : plan->launch.policy;
 	rule->priority = plan->launch.priority;
 	if (policy->items)
-		rule->priority = rule->policy == SCHED_FIFO || rule->policy == SCHED_RR
-					 ? (int)policy_value(p, s, K_CPUSchedulingPriority)->number
-					 : 0;
+		rule->priority = is_real_time(rule->policy) ? (int)policy_value(p, s, K_CPUSchedulingPriority)->number
+							    : 0;
 	rule->nice = nice->items ? (int)nice->number : plan->launch.nice;
 }
 

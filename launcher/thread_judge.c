@@ -1,5 +1,4 @@
 /* thread_judge.c - is a thread of another process what its rule says?  If not, the likely cause, from the ledger's marks. */
-#include <sched.h>
 #include <string.h>
 #include "status.h"
 
@@ -99,11 +98,6 @@ static const char *why_sched(const struct record *r)
 	return "its scheduling was changed since, by chrt or the like";
 }
 
-static bool real_time(int policy)
-{
-	return policy == SCHED_FIFO || policy == SCHED_RR;
-}
-
 static void add_problem(struct judgement *j, const char *problem)
 {
 	j->problem = j->problem ? memory_printf("%s; %s", j->problem, problem) : problem;
@@ -127,7 +121,7 @@ struct judgement judge_thread(const struct view *v, const struct thread_state *t
 		add_problem(&j, "its CPU is offline");
 	if (j.wanted->has & HAS_SCHED && (t->policy != j.wanted->policy || t->priority != j.wanted->priority))
 		add_problem(&j, why_sched(r));
-	if (j.wanted->has & HAS_NICE && !real_time(t->policy) && t->nice != j.wanted->nice)
+	if (j.wanted->has & HAS_NICE && !is_real_time(t->policy) && t->nice != j.wanted->nice)
 		add_problem(&j, r && r->flags & RECORD_REFUSED ? "its nice value was refused"
 							       : "its nice value was changed since");
 	if (v->ledger && !r && j.wanted->has) {

@@ -53,8 +53,7 @@ enum verdict isolation_rivals(struct check *c, struct answer *a)
 	if (!list)
 		return unknown(a, "cannot be told: %s", why);
 	for (const struct task *t = list; t; t = t->next) {
-		bool above = t->policy == SCHED_DEADLINE ||
-			     ((t->policy == SCHED_FIFO || t->policy == SCHED_RR) && t->priority >= c->priority);
+		bool above = t->policy == SCHED_DEADLINE || (is_real_time(t->policy) && t->priority >= c->priority);
 
 		if (above && cpuset_overlap(&t->allowed, &c->real_time) && is_foreign(c, t))
 			names = memory_printf("%s%s%s %d (%d)", names, *names ? ", " : "", t->name, (int)t->tid,
